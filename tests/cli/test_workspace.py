@@ -13,7 +13,10 @@ from tests.workspace.conftest import HOMES
 def test_a_folder_is_made_edited_and_brought_in_step(shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     shell.says("remember", "The tap in the kitchen leaks")
-    assert "written" in shell.says("workspace", "init", str(folder), "--layout", "files")
+    assert "written" in shell.says("workspace", "init", str(folder), "--layout", "both")
+    assert (folder / "memory/ledger.jsonl").exists()
+    assert "nothing changed" in shell.says("workspace", "init", str(folder), "--layout", "files")
+    assert len(shell.json("list")["memories"]) == 1, "who keeps one layout less forgets nothing"
     (path,) = folder.glob("facts/*/*.md")
     path.write_text(path.read_text().replace("leaks", "was repaired"))
     assert "edited in the folder: 1" in shell.says("workspace", "status", str(folder))

@@ -69,8 +69,12 @@ def test_rollback_restores_files_and_memory_together(
     assert note(folder, "leaks").exists()
     assert not [path for path in folder.glob("facts/*/*.md") if "roof" in path.read_text()]
     assert (folder / "mine.txt").read_text() == "not yours"
+    assert memory.workspace.status(folder).edited == ()
     assert memory.workspace.sync(folder).changes == 0
     assert "rolled back" in git(folder, "log", "-1", "--format=%s")
+    assert ".engram" not in git(folder, "status", "--short", "--ignored=no"), (
+        "what we keep there is no file of theirs"
+    )
 
 
 def test_what_consolidation_did_is_taken_back(

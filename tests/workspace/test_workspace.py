@@ -393,6 +393,22 @@ def test_a_dry_sync_changes_nothing(memory: Engram, folder: Path) -> None:
     assert "leaks" in now.content
 
 
+def test_a_folder_that_was_left_is_no_workspace_and_brings_nothing_back(memory: Engram, folder: Path) -> None:
+    kept = memory.remember("The tap leaks").memory.id
+    memory.workspace.init(folder)
+    memory.update(kept, content="The tap was mended")
+    memory.workspace.sync(folder)
+    (day,) = folder.glob("memory/2*.md")
+    assert "The tap leaks" in day.read_text(), "a day's log is only added to"
+
+    assert memory.workspace.leave(folder)
+    with pytest.raises(WorkspaceError):
+        memory.workspace.status(folder)
+    again = memory.workspace.init(folder)
+    assert (again.created, again.updated) == ((), ())
+    assert [one.content for one in memory.list()] == ["The tap was mended"]
+
+
 def test_what_is_no_workspace_says_so(memory: Engram, tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="is no workspace"):
         memory.workspace.sync(tmp_path)

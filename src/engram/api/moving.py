@@ -31,7 +31,7 @@ from engram.text import re
 from engram.workspace import folder, ledger, notes
 from engram.workspace import layouts as layout
 from engram.workspace.layouts import FILES, KINDS, LEDGER
-from engram.workspace.pages import event_line, page_parts
+from engram.workspace.pages import event_line, one_line, page_parts
 from engram.workspace.text import split_front
 
 AUTO = "auto"
@@ -170,16 +170,18 @@ def _ledger(path: Path) -> Iterator[Told]:
         return
     found = sorted(folder.listed(path, layout.TOPS[LEDGER]))
     lines = [one for one in found if one.startswith("memory/ledger") and one.endswith(".jsonl")]
-    yield from _events([(one, folder.read(path, one)[0]) for one in lines])
-    seen: set[str] = set()
+    texts = [(one, folder.read(path, one)[0]) for one in lines]
+    yield from _events(texts)
+    # What a day's log says and became an event, also one that is over by now, is that event.
+    seen = {one_line(event["content"]) for _, text in texts for event in ledger.events_in(text)}
     for name in found:
         kind = layout.kind_of(name, [LEDGER])
         if kind in ("", "event", "archived"):
             continue
         text = folder.read(path, name)[0]
         for record in _page(name, kind, text):
-            if record["content"] not in seen:
-                seen.add(record["content"])
+            if one_line(record["content"]) not in seen:
+                seen.add(one_line(record["content"]))
                 yield record
 
 

@@ -38,6 +38,7 @@ from engram.workspace.layouts import (
     SETUP,
     STATE,
     Setup,
+    drop_setup,
     kind_of,
     load_setup,
     load_state,
@@ -246,7 +247,9 @@ class Workspaces:
         def work(unit: Unit) -> bool:
             return unit.upkeep.unsketch(scope, SKETCH, key)
 
-        return self._caller.tools.store.write(work, self._caller.actor)
+        was = self._caller.tools.store.write(work, self._caller.actor)
+        drop_setup(root)
+        return was
 
     def _purge(self, folders: Sequence[str], names: Collection[str], place: Scope | None) -> int:
         """Take what was purged from the memory out of its folders too; how many files were wiped.

@@ -21,7 +21,7 @@ from engram.model.facts import EdgeType
 from engram.model.memory import ANY_STATUS, Memory, Policy, Priority, Status
 from engram.model.plain import plain, scope_from
 from engram.model.session import LoopState
-from engram.ports import Unit, View
+from engram.ports import View
 from engram.rules.commitments import details_of, tags_of
 from engram.text.words import content_hash
 from engram.workspace import folder, ledger, notes
@@ -161,6 +161,8 @@ class FolderReader:
         self.numbering = ledger.Numbering(())
         self._where: dict[str, list[tuple[str, str]]] | None = None
         self._clashes: set[str] | None = None
+        self._became: dict[str, str] | None = None
+        """The event of each content that the ledger tells."""
 
     def _is_due(self) -> bool:
         """Whether a week has gone by since everything was compared: what drifted unseen is put right then."""
@@ -258,8 +260,10 @@ class FolderReader:
                 self.dirty = True
                 continue
             self._compare(path, kind, text, known or KnownFile(kind), (changes, new, gone))
-        for path, known in self.state.files.items():
-            if path not in self.stamps and known.pieces:
+        for path, known in [*self.state.files.items()]:
+            if known.kind and not kind_of(path, self.setup.layouts):
+                del self.state.files[path]  # of a layout that is kept no longer: its files are theirs
+            elif path not in self.stamps:
                 for key, piece in known.pieces.items():
                     gone.setdefault(piece.memory, []).append((path, key))
         self._follow_moves(changes, new, gone)
@@ -448,7 +452,7 @@ class FolderReader:
         draft = self._item_draft(one)
         if draft is None:
             return
-        found = self._same(draft.content) or self._same(words)
+        found = self._same(draft.content) or self._same(words) or self._extracted(one)
         try:
             if found is None:
                 receipt = self._remember(draft)
@@ -464,6 +468,16 @@ class FolderReader:
             return
         self.cache[found.id] = found
         self._know(one, found)
+
+    def _extracted(self, one: NewPiece) -> Memory | None:
+        """The memory that a line of a day's log became before, whatever it says by now."""
+        if one.kind != "extract":
+            return None
+        if self._became is None:
+            told = reversed(self._events_told())
+            self._became = {one_line(event["content"]): str(event["id"]) for event in told}
+        identity = self._became.get(one_line(one.piece.fields["content"]), "")
+        return self._get(self.by_event.get(identity) or id_of(identity)) if identity else None
 
     def _item_draft(self, one: NewPiece) -> Draft | None:
         words = str(one.piece.fields["content"])
@@ -491,14 +505,8 @@ class FolderReader:
         return Draft(str(record["content"]), **told)
 
     def _same(self, content: str) -> Memory | None:
-        mark_ = content_hash(content)
-        found: list[Memory | None] = []
-
-        def work(unit: Unit) -> None:
-            found.append(unit.same_content(mark_, self.scope))
-
-        self.caller.tools.store.write(work, ACTOR)
-        return found[-1]
+        words = content_hash(content)
+        return self.caller.tools.store.write(lambda unit: unit.same_content(words, self.scope), ACTOR)
 
     def _remember(self, draft: Draft) -> Receipt:
         placed = replace(draft, scope=self.scope) if self.setup.scope else self.caller.mine(draft)
@@ -670,10 +678,7 @@ class FolderReader:
 
     def _show_choice(self, path: str, key: str, known: Known, memory: Memory) -> None:
         file = self.state.files[path]
-        pieces = KINDS[file.kind].pieces(self._text(path))
-        if file.kind in ITEMS:
-            pieces = aligned({k: one.file for k, one in file.pieces.items()}, pieces)
-        piece = next((one for one in pieces if one.key == key), None)
+        piece = self._piece(path, file, key)
         known.memory = memory.id
         self.touched.add(memory.id)
         if piece is None or not piece.clash:

@@ -47,8 +47,13 @@ from engram.workspace.layouts import (
 from engram.workspace.pages import Edit, Fields, aligned, mark, one_line
 from engram.workspace.text import own_lines
 
+COMPACTED_EVERY = timedelta(days=30)
 APPENDED = ("content", "priority", "status")
 """When one of these changes in the memory, the ledger gains an event; other fields are told there once."""
+
+
+CHAINED = (EdgeType.RELATED_TO, EdgeType.SUPERSEDES)
+"""Relations that an event tells of by the id of another event."""
 
 
 class FolderSync(FolderReader):
@@ -83,6 +88,10 @@ class FolderSync(FolderReader):
         self.state.place = store.ledger.newest() if not self._foreign(end) else end
         if self.full:
             self.state.rebuilt = self.caller.tools.here().isoformat()
+        for path in [path for path in self.state.files if path not in self.stamps]:
+            if self.state.files[path].kind and not self.state.files[path].pieces:
+                del self.state.files[path]
+                self.dirty = True
         if moved or self.full or self.dirty or gone:
             save_state(self.root, self.state)
         return self._report()
@@ -233,27 +242,15 @@ class FolderSync(FolderReader):
             self._event_of(memory)
             for edge in edges:
                 other = self._get(edge.target if edge.source == memory.id else edge.source)
-                if (
-                    other is not None
-                    and self._wanted(other)
-                    and edge.type in (EdgeType.RELATED_TO, EdgeType.SUPERSEDES)
-                ):
+                if other is not None and self._wanted(other) and edge.type in CHAINED:
                     self._event_of(other)
             yield layout.event_place(memory, self.events[memory.id], edges, self.events)
         kind = layout.page_kind(memory)
         if kind and kind not in kinds and memory.status in STANDING and not is_version:
             yield layout.page_place(memory, kind, self._page_owners())
-        today = memory.local(memory.created_at).date().isoformat()
-        if (
-            (
-                memory.id not in self.state.logged
-                and today >= self.setup.since
-                and not is_version
-                and memory.status in STANDING
-            )
-            and not kinds & {"extract"}
-            and memory.category != "reference"
-        ):
+        told = memory.id in self.state.logged or "extract" in kinds or memory.category == "reference"
+        since = memory.local(memory.created_at).date().isoformat() >= self.setup.since
+        if since and not told and not is_version and memory.status in STANDING:
             yield layout.day_place(memory)
 
     def _page_owners(self) -> dict[str, str]:
@@ -386,16 +383,13 @@ class FolderSync(FolderReader):
         text = self._text(LEDGER_FILE)
         now = self.caller.tools.here()
         events = ledger.events_in(text)
-        due = not self.state.compacted or now - datetime.fromisoformat(self.state.compacted) > timedelta(
-            days=30
-        )
+        last = self.state.compacted
+        due = not last or now - datetime.fromisoformat(last) > COMPACTED_EVERY
         if len(events) <= ledger.ACTIVE_EVENTS and not due:
             return
         _stay, go = ledger.compacted(events, now)
         self.state.compacted = now.isoformat()
-        if not go:
-            return
-        if not self._archive(go):
+        if not go or not self._archive(go):
             return
         left = {str(one["id"]) for one in go}
         lines = [line for line in text.split("\n") if line_id(line) not in left]
@@ -518,9 +512,7 @@ class FolderSync(FolderReader):
             edits.append(
                 (Edit(None, fields, {"section": section, "source": source}), Known(memory.id, fields))
             )
-        if not edits and there:
-            return
-        if not page.items and not there:
+        if not (page.items or there) or (there and not edits):
             return
         fresh = KINDS["facts"].edited(text, [edit for edit, _ in edits]) if edits else text
         gone = {edit.piece.key for edit, _ in edits if edit.piece is not None and edit.fields is None}
@@ -533,30 +525,14 @@ class FolderSync(FolderReader):
     def _dry_report(
         self, changes: Sequence[FileChange], new: Sequence[NewPiece], gone: Mapping[str, Any]
     ) -> SyncReport:
-        created = tuple(f"{one.path}: {str(one.piece.fields['content'])[:80]}" for one in new)
-        updated = tuple(dict.fromkeys(one.known.memory for one in changes))
-        return SyncReport(
-            str(self.root),
-            created,
-            updated,
-            tuple(gone),
-            problems=tuple(self.told.problems),
-            files=len(self.stamps),
-            dry=True,
-        )
+        told = self.told
+        told.created = [f"{one.path}: {str(one.piece.fields['content'])[:80]}" for one in new]
+        told.updated, told.forgotten = [one.known.memory for one in changes], [*gone]
+        return replace(self._report(), conflicts=(), dry=True)
 
     def _report(self) -> SyncReport:
-        told = self.told
+        told: dict[str, Any] = {name: tuple(dict.fromkeys(some)) for name, some in vars(self.told).items()}
         # A conflict is told as long as nobody has settled it.
-        waiting = {(one.path, one.memory): one for one in (*open_conflicts(self.state), *told.conflicts)}
-        return SyncReport(
-            str(self.root),
-            tuple(dict.fromkeys(told.created)),
-            tuple(dict.fromkeys(told.updated)),
-            tuple(dict.fromkeys(told.forgotten)),
-            tuple(dict.fromkeys(told.written)),
-            tuple(dict.fromkeys(told.removed)),
-            tuple(waiting.values()),
-            tuple(dict.fromkeys(told.problems)),
-            len(self.stamps),
-        )
+        every = (*open_conflicts(self.state), *told.pop("conflicts"))
+        waiting = {(one.path, one.memory): one for one in every}
+        return SyncReport(str(self.root), **told, conflicts=tuple(waiting.values()), files=len(self.stamps))

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from engram.engine import Engram
 
 
+BOTH = "both"
 SYSTEMS = (
     "ledger", "files", "engram-rs", "retention", "mem0", "zep", "hindsight", "letta", "mcp-memory",
     "basic-memory", "chatgpt", "claude", "csv", "jsonl",
@@ -356,8 +357,8 @@ def workspace() -> None:
 
 @workspace.command("init")
 @folder
-@click.option("--layout", "layouts", type=click.Choice(LAYOUTS), multiple=True, default=(LEDGER,),
-              show_default=True, help="Which files: ledger, files, or both.")  # fmt: skip
+@click.option("--layout", "layouts", type=click.Choice((*LAYOUTS, BOTH)), multiple=True, default=(LEDGER,),
+              show_default=True, help="Which files.")  # fmt: skip
 @click.option("--include", type=click.Choice(("sensitive", "confidential")), multiple=True,
               help="Also write such memories to files.")  # fmt: skip
 @pass_run
@@ -365,7 +366,8 @@ def init(run: CommandRun, directory: Path, layouts: tuple[str, ...], include: tu
     """Make a folder a workspace, or change its layout; files that are there are read."""
     with run.open(whole_file=True, makes=True) as memory:
         scope = run.scope if run.is_scoped else None
-        report = memory.workspace.init(directory, layouts=layouts, include=include, scope=scope)
+        wanted = LAYOUTS if BOTH in layouts else layouts
+        report = memory.workspace.init(directory, layouts=wanted, include=include, scope=scope)
     _tell(run, report)
 
 
@@ -444,7 +446,9 @@ def points(run: CommandRun, directory: Path) -> None:
 @here
 @pass_run
 def rollback(run: CommandRun, point: str, directory: Path) -> None:
-    """Put files and memory back as they were at a commit."""
+    """Put files and memory back as they were at a commit; POINT and DIR in either order."""
+    if Path(point).is_dir() and not directory.is_dir():
+        point, directory = str(directory), Path(point)
     with run.open(whole_file=True) as memory:
         report = memory.workspace.rollback(directory, point)
     _tell(run, report)

@@ -333,7 +333,14 @@ def save_setup(root: Path, setup: Setup) -> None:
         "since": setup.since,
         "id": setup.id,
     }
+    _write(root, f"{HOME}/.gitignore", "*\n")
     _write(root, SETUP, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+
+
+def drop_setup(root: Path) -> None:
+    """Take away what we keep about a folder; its own files stay."""
+    for name in (SETUP, STATE, f"{HOME}/.gitignore"):
+        (root / name).unlink(missing_ok=True)
 
 
 def load_state(root: Path, owner: str) -> FolderState:

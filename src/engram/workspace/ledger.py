@@ -119,6 +119,7 @@ def event_notes(
         "id": identity,
         "entity": told.pop("entity", about),
         "source": told.pop("source", None)
+        or memory.details.get("source")
         or ("live" if memory.source in ("human", "agent") else memory.source),
         "session": memory.session or None,
         "related": list(dict.fromkeys(related)) or None,
