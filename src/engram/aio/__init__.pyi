@@ -1112,7 +1112,7 @@ class AsyncSources:
         Args:
             path: its folder, database or export.
             system: ledger, files, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
-                basic-memory, csv or jsonl; by default it is found out.
+                basic-memory, chatgpt, claude, csv or jsonl; by default it is found out.
             mapping: for a table, which column is what: `{"content": "note", "created_at": "when"}`.
             dry: read and check everything, and write nothing.
             scope: where all of it goes; by default where it was, a place for each of several users.
