@@ -51,3 +51,23 @@ def test_one_conversation_takes_no_more_places_than_it_may(memory: Engram) -> No
     with pytest.raises(OutOfRange):
         memory.recall(asked, per_session=0)
     assert "--per-session" in CliRunner().invoke(app, ["recall", "--help"], standalone_mode=False).output
+
+
+def test_a_question_after_several_things_is_answered_from_several_conversations(memory: Engram) -> None:
+    told = {
+        "friday": ("Dracula",),
+        "sunday": ("Middlemarch",),
+        "monday": ("Emma", "Evelina", "Sanditon", "Ulysses"),
+    }
+    for session, books in told.items():
+        for book in books:
+            memory.remember(f"I have read the book {book}", apart=True, session=session)
+
+    def of_another(asked: str) -> bool:
+        found = memory.recall(asked, dry=True, explain=True)
+        return any(one.name == "of another conversation" for hit in found.hits for one in hit.evidence)
+
+    found = memory.recall("Which books have I read?", dry=True)
+    assert {hit.memory.session for hit in found.hits[:4]} == {"monday", "friday", "sunday"}
+    assert of_another("Which books have I read?")
+    assert not of_another("Which book have I read?")

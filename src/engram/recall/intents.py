@@ -141,6 +141,15 @@ def is_overview(question: str) -> bool:
     return "overview" in cues(question)
 
 
+def is_several(question: str) -> bool:
+    """Whether a question asks for several things, which may have been told at several times.
+
+    >>> is_several("Which books have I read?"), is_several("我去过哪些城市"), is_several("Where do I live?")
+    (True, True, False)
+    """
+    return lexicon.found("intents", _plain(question), under="several")
+
+
 def is_to_do(question: str) -> bool:
     """Whether a question asks for what is still to be done, whatever it is.
 

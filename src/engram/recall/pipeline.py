@@ -20,7 +20,7 @@ from engram.recall import plan as plans
 from engram.recall.drop import drop_unwanted, pack
 from engram.recall.expand import expand
 from engram.recall.judge import chosen, judge, measure
-from engram.recall.rerank import newest_first, rerank
+from engram.recall.rerank import newest_first, over_sessions, rerank
 from engram.rules.activation import EDGE_GAIN, FADING
 
 TOUCH_ABOVE = 0.5  # only hits at least so relevant count as used
@@ -88,6 +88,7 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
     watch.lap("rerank")
     with tools.store.reading():
         ordered = newest_first(final.ordered, final.mode, plan, question, tools)
+        ordered = over_sessions(ordered, final.mode, question)
         watch.lap("newest")
         timed = channels.settle(ordered, plan, anchored, tools)
         watch.lap("time order")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from datetime import datetime
@@ -367,6 +368,36 @@ WAYS: Mapping[str, Way] = MappingProxyType(
         "model": by_model,
     }
 )
+
+
+# ---------------------------------------------------------------- several
+# Several things: what a question after more than one is answered by was seldom all said in one conversation.
+
+
+AGAIN = 0.93
+"""What a further hit of the same conversation counts, for each that stands above it (measured)."""
+SPREAD = 20
+"""So many hits are spread over their conversations, the best (measured)."""
+
+
+def over_sessions(ordered: list[Candidate], mode: str, question: Question) -> list[Candidate]:
+    """The hits for a question after several things, from more conversations; the scores stay in order."""
+    if mode in GIVEN or question.per_session is not None or not intents.is_several(question.text):
+        return ordered
+    rest, told = ordered[:SPREAD], Counter[str]()
+    best: list[Candidate] = []
+    while rest:
+        one = max(rest, key=lambda one: one.score * AGAIN ** told[one.record.session])
+        told[one.record.session] += bool(one.record.session)
+        if one is not rest[0]:
+            one.told.append(
+                Evidence("rerank", "of another conversation", 1.0, "several things are asked for")
+            )
+        rest.remove(one)
+        best.append(one)
+    for one, score in zip(best, [one.score for one in ordered[:SPREAD]], strict=True):
+        one.score = score
+    return [*best, *ordered[SPREAD:]]
 
 
 # ---------------------------------------------------------------- newest
