@@ -25,8 +25,10 @@ from engram.rules.sealing import without_password
 from engram.text.tokens import count
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from engram.keys import VaultKeys
-    from engram.model.event import ArchiveReport, SalvageReport
+    from engram.model.event import ArchiveReport, Backup, SalvageReport
     from engram.store.sqlite import SqliteStore, StoreSettings
 
 T = TypeVar("T")
@@ -282,6 +284,22 @@ def restore_backup(
     where = file_of(path)
     return _with_a_key(
         where, settings, lambda how: SqliteStore.restore(where, Path(backup), clock or SystemClock(), how)
+    )
+
+
+def restore_at(
+    path: str | Path | None, at: datetime, settings: Config, clock: Clock | None = None
+) -> tuple[Backup, str, dict[str, int]]:
+    """Put back the newest backup of a memory from before a time. Raises as `restore_backup` does.
+
+    The backup, the name under which the former file is kept, and what happened between the backup and that
+    time, by kind, as the former file's ledger tells it: it is not in the backup.
+    """
+    from engram.store.sqlite import SqliteStore
+
+    where = file_of(path)
+    return _with_a_key(
+        where, settings, lambda how: SqliteStore.restore_at(where, at, clock or SystemClock(), how)
     )
 
 

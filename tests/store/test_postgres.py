@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
@@ -351,6 +354,74 @@ def test_engines_that_are_killed_lose_nothing_and_disturb_nobody(address: str) -
         there = {line["id"] for line in memory.export()}
         assert kept - there == set()
         assert [finding.name for finding in memory.doctor() if not finding.ok] == []
+
+
+def test_a_session_goes_on_at_whichever_engine_is_asked(address: str) -> None:
+    with opened(address) as first, opened(address) as second:
+        name = first.sessions.start(agent="helper").id
+        begun = first.sessions.turn(name, "My sister Anna lives in Bremen")
+        assert begun.messages[-1]["content"] == "My sister Anna lives in Bremen"
+        second.sessions.reply(name, "A fine town, Bremen.")  # the other one hears the answer
+        second.sessions.hold(name, "We plan a visit in May")
+        later = first.sessions.turn(name, "When do we go?")
+        spoken = [one["content"] for one in later.messages]
+        assert "A fine town, Bremen." in spoken
+        assert "We plan a visit in May" in " ".join(spoken)
+        second.sessions.turn(name, "And how do we get there?")  # the last question was left without an answer
+        assert second.sessions.end(name) is not None
+        said = [turn.content for turn in second.turns(name)]
+        assert said == [
+            "My sister Anna lives in Bremen",
+            "A fine town, Bremen.",
+            "When do we go?",
+            "And how do we get there?",
+        ]
+        other = second.sessions.start(agent="helper").id
+        assert first.sessions.start(agent="helper").id != other  # it is awake: a talk of its own
+
+
+@contextmanager
+def served(address: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+    """An engine as `deploy/docker-compose.yml` starts it, but for the port."""
+    command = [sys.executable, "-m", "engram", "serve", "--host", "127.0.0.1", "--port", "0", "--json"]
+    told = {"ENGRAM_FILE": address, "ENGRAM_API_KEY": "k" * 48, "PYTHONUNBUFFERED": "1"}
+    bearer = {"Authorization": f"Bearer {told['ENGRAM_API_KEY']}"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **told}) as run:
+        try:
+            assert run.stdout is not None
+            url = json.loads(run.stdout.readline())["url"]
+            with httpx.Client(base_url=url, headers=bearer, timeout=60) as client:
+                yield client, run
+        finally:
+            run.kill()
+
+
+@pytest.mark.slow
+def test_two_servers_behind_a_balancer_are_one_memory(address: str) -> None:
+    with served(address) as (first, process), served(address) as (second, _):
+        balancer = cycle((first, second))
+
+        def say(path: str, told: dict[str, str], **headers: str) -> dict[str, Any]:
+            answer = next(balancer).post(path, json=told, headers=headers)
+            assert answer.status_code < 300, answer.text
+            found: dict[str, Any] = answer.json()
+            return found
+
+        assert next(balancer).get("/health").json()["status"]
+        kept = [say("/v1/memories", {"content": f"Room {n} is {c}"}) for n, c in enumerate(("red", "blue"))]
+        asked = [next(balancer).get("/v1/recall", params={"q": "which colour is room 1?"}) for _ in range(2)]
+        assert {one.json()["hits"][0]["memory"]["content"] for one in asked} == {"Room 1 is blue"}
+        again = [say("/v1/memories", {"content": "Once only"}, **{"Idempotency-Key": "k1"}) for _ in range(2)]
+        assert again[0]["memory"]["id"] == again[1]["memory"]["id"]
+        session = say("/v1/sessions", {"agent": "helper"})["id"]
+        say(f"/v1/sessions/{session}/turn", {"message": "My sister Anna lives in Bremen"})
+        say(f"/v1/sessions/{session}/reply", {"reply": "Noted."})
+        process.kill()
+        process.wait()
+        later = second.post(f"/v1/sessions/{session}/turn", json={"message": "Where does she live?"}).json()
+        assert "My sister Anna lives in Bremen" in [one["content"] for one in later["messages"]]
+        there = {line["id"] for line in second.get("/v1/memories").json()["memories"]}
+        assert {one["memory"]["id"] for one in kept} <= there
 
 
 # ---------------------------------------------------------------- units side by side

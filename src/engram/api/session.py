@@ -231,6 +231,8 @@ class Session:
         self._state: State | None = None
         self._running: list[SessionTurn] = []
         self._used_at = parts.now
+        self._saved_at: datetime | None = None
+        """Of the snapshot that it was kept in or came from last."""
 
     @property
     def id(self) -> str:
@@ -361,6 +363,20 @@ class Session:
                 state.wipe()
         return self.info()
 
+    def keep(self) -> None:
+        """Let other engines that share the store go on from here. Where there are none it does nothing."""
+        if self._parts.caller.tools.store.is_shared:
+            with self._lock, suppress(AccessDenied):  # it was opened for reading
+                if self._state is not None:
+                    self._save(self._state, awake=True)
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether another engine went on with it: what is on its mind here is not what was said last."""
+        store = self._parts.caller.tools.store
+        kept = store.snapshots.get(self.id, self.scope) if store.is_shared else None
+        return kept is not None and kept.saved_at != self._saved_at
+
     def resume(self) -> SessionInfo:
         """Wake up: whole after a short time, weaker after a longer one, anew after a day."""
         with self._lock:
@@ -434,12 +450,25 @@ class Session:
         meaning = self._parts.meaning(reply)
         with self._lock:
             state = self._state
-            if state is not None and reply:
-                state.answer(exchange, reply, meaning)
+            if state is not None:
+                state.waits = False
+                if reply:
+                    state.answer(exchange, reply, meaning)
             self._used_at = self._parts.now
         if state is not None and not turn.aborted:
             self._prepare(state, turn.message, reply)
         return observed
+
+    def finish_waiting(self, reply: str) -> Observation | None:
+        """End a turn that another engine began; None when no message waits for its answer."""
+        with self._lock:
+            state = None if self._running else self._state
+            exchange = state.buffer.last() if state is not None and state.waits else None
+        if exchange is None:
+            return None
+        turn = self.turn(exchange.message.text)
+        turn.reply = reply
+        return self._finish(turn, exchange)
 
     def _leave(self, turn: SessionTurn) -> None:
         with self._lock:
@@ -491,7 +520,7 @@ class Session:
         kept = parts.caller.tools.store.snapshots.get(self.id, self.scope)
         restored = Restored.NEW
         if kept is not None:
-            restored = Restored.FRESH
+            restored, self._saved_at = Restored.FRESH, kept.saved_at
             body = parts.unsealed(kept.body, self._about)
             if body is not None:
                 restored = fill(state, body, now - kept.saved_at, parts.ages, now)
@@ -504,7 +533,7 @@ class Session:
         state.working.drop(parts.present(state.working.slots, self.scope))
         return restored
 
-    def _save(self, state: State) -> None:
+    def _save(self, state: State, *, awake: bool = False) -> None:
         if not self._parts.caller.access.may_write(self.scope):
             return
         slots, state.timezone = state.working.slots, self._timezone
@@ -518,7 +547,9 @@ class Session:
             slots=len(slots),
             memories=tuple(slot.memory for slot in slots if slot.memory),
             body=self._seal(state),
+            awake=awake,
         )
+        self._saved_at = kept.saved_at
         self._parts.caller.tools.store.snapshots.put(kept)
 
     def _seal(self, state: State) -> bytes:

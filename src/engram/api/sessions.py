@@ -129,7 +129,9 @@ class Sessions:
         timezone: str = "",
     ) -> SessionInfo:
         """Start a session, or wake one that sleeps. `timezone` says where its user is."""
-        return self.open(agent, model, id, scope, timezone).info()
+        session = self.open(agent, model, id, scope, timezone)
+        session.keep()
+        return session.info()
 
     def turn(
         self,
@@ -147,6 +149,7 @@ class Sessions:
         turn.begin()
         with self._lock:
             self._turns[session.scope, session.id] = turn
+        session.keep()
         messages = tuple(turn.context.messages)
         return Begun(session.id, messages, turn.context, turn.change, turn.questions, turn.anticipated)
 
@@ -156,14 +159,18 @@ class Sessions:
         with self._lock:
             turn = self._turns.pop((session.scope, session.id), None)
         if turn is None:
-            return None
-        turn.reply = reply
-        return turn.finish()
+            observed = session.finish_waiting(reply)
+        else:
+            turn.reply = reply
+            observed = turn.finish()
+        session.keep()
+        return observed
 
     def hold(self, session_id: str, content: str, *, scope: Scope | None = None) -> SessionInfo:
         """Put something on the mind of a session."""
         session = self._session(session_id, scope)
         session.hold(content)
+        session.keep()
         return session.info()
 
     def suspend(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
@@ -227,9 +234,7 @@ class Sessions:
                 if (one.used_at < idle or at < surplus) and self._is_left(one)
             ]
         for session in unused:
-            self._close_turn(session)
-            session.suspend()
-            self._let_go(session)
+            self._put_to_sleep(session)
         return len(unused)
 
     def close(self) -> None:
@@ -241,9 +246,23 @@ class Sessions:
         if alarm is not None:
             alarm.cancel()
         for session in sessions:
+            self._put_to_sleep(session)
+
+    def _put_to_sleep(self, session: Session) -> None:
+        if not self._left_to_another(session):
             self._close_turn(session)
             session.suspend()
             self._let_go(session)
+
+    def _left_to_another(self, session: Session) -> bool:
+        """Whether another engine went on with a session; then it is forgotten here."""
+        if not session.is_overtaken:
+            return False
+        with self._lock:
+            self._turns.pop((session.scope, session.id), None)
+        session.wipe()
+        self._let_go(session)
+        return True
 
     def _expire(self) -> None:
         """Now and then, drop what has slept too long to come back."""
@@ -299,7 +318,9 @@ class Sessions:
             return ""
         kept = (one for one in self._kept() if one.agent == agent and one.scope == place)
         awake = {name for (scope, name), one in self._live.items() if scope == place and one.is_awake}
-        return next((one.session for one in kept if one.session not in awake), "")
+        elsewhere = self._parts.now - IDLE  # kept since then as awake: it is, in another engine
+        asleep = (one for one in kept if not (one.awake and one.saved_at > elsewhere))
+        return next((one.session for one in asleep if one.session not in awake), "")
 
     def _kept(self) -> Sequence[Snapshot]:
         snapshots, now = self._parts.caller.tools.store.snapshots, self._parts.now
@@ -310,9 +331,12 @@ class Sessions:
         """The session of an id, awake or asleep."""
         self.sweep()
         with self._lock:
-            for session in self._live.values():
-                if session.id == session_id and scope in (None, session.scope):
-                    return session
+            found = [
+                one for one in self._live.values() if one.id == session_id and scope in (None, one.scope)
+            ]
+        for session in found:
+            if not self._left_to_another(session):
+                return session
         for one in self._kept():
             if one.session == session_id and scope in (None, one.scope):
                 return self.open(one.agent, one.model, one.session, one.scope)
@@ -332,6 +356,8 @@ class Sessions:
             turn = self._turns.pop((session.scope, session.id), None)
         if turn is not None:
             turn.finish()
+        elif self._parts.caller.tools.store.is_shared:
+            session.finish_waiting("")
 
     def _let_go(self, session: Session) -> None:
         with self._lock:

@@ -15,7 +15,8 @@ from engram.cli.options import CommandRun, Group, command, pass_run
 from engram.cli.output import counted, say, say_json, steps, table, text
 from engram.errors import BadKey, KeyNeeded
 from engram.keys import KEY_FILE_VARIABLE, KEY_VARIABLE
-from engram.model.plain import plain
+from engram.model.clock import zone_of
+from engram.model.plain import moment, plain
 from engram.model.scope import DEFAULT_NAMESPACE
 from engram.opening import file_of_namespace, is_folder, namespaces_in, place
 
@@ -275,21 +276,36 @@ def list_backups(run: CommandRun) -> None:
 
 
 @backup.command("restore")
-@click.argument("copy", type=click.Path(dir_okay=False))
+@click.argument("copy", type=click.Path(dir_okay=False), required=False)
+@click.option("--at", help="Instead of a COPY: the newest one from before this time.")
 @pass_run
-def restore_backup(run: CommandRun, copy: str) -> None:
-    """Put a copy in the place of the memory, which nobody may have open; the present one is kept."""
+def restore_backup(run: CommandRun, copy: str | None, at: str | None) -> None:
+    """Put a copy in the place of the memory, which nobody may have open; the present one is kept.
+
+    With --at what happened between the copy and that time is told by kind: it is not in the copy.
+    """
+    from engram.opening import restore_at
     from engram.opening import restore_backup as put_back
 
-    kept = put_back(run.one_file, copy, run.config)
-    if run.json:
-        say_json({"restored": copy, "kept": kept})
+    if (copy is None) == (at is None):
+        raise click.UsageError("Name a COPY, or a time by --at.")
+    missing: dict[str, int] = {}
+    if at is not None:
+        time = moment("time", at, zone_of(run.config.timezone))
+        made, kept, missing = restore_at(run.one_file, time, run.config)
+        copy = made.file
     else:
-        say(
-            run,
-            text(("restored", "bold green"), f" {copy}"),
-            *([f"  the former file is {kept}"] if kept else []),
-        )
+        kept = put_back(run.one_file, str(copy), run.config)
+    if run.json:
+        say_json({"restored": copy, "kept": kept, **({"missing": missing} if at else {})})
+        return
+    told = ", ".join(f"{count} {verb}" for verb, count in missing.items()) or "nothing"
+    say(
+        run,
+        text(("restored", "bold green"), f" {copy}"),
+        *([f"  the former file is {kept}"] if kept else []),
+        *([f"  between the copy and that time, and not in it: {told}"] if at else []),
+    )
 
 
 @backup.command("archive")

@@ -89,6 +89,8 @@ class Snapshot:
     memories: tuple[str, ...] = ()
     """Ids of memories it has words of: erasing one takes the snapshot with it."""
     body: bytes = b""
+    awake: bool = False
+    """Whether an engine that shares the store has it in mind."""
 
 
 def snapshot_about(session: str, scope: Scope) -> str:

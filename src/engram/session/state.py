@@ -94,6 +94,8 @@ class State:
     anticipation: Anticipation = field(default_factory=Anticipation)
     verdict: TopicVerdict = STEADY
     turns: int = 0
+    waits: bool = False
+    """Whether the last message waits for its answer."""
     asked: int = 0
     """Clarifying questions asked so far."""
     recent: deque[Floats] = field(default_factory=lambda: deque(maxlen=following.LATELY))
@@ -115,7 +117,7 @@ class State:
         exchange = HeardExchange(WipeableText(message), now, names, following.speech_of(message))
         self._let_go(self.buffer.hear(exchange))
         self._move(message, meaning)
-        self.turns += 1
+        self.turns, self.waits = self.turns + 1, True
         return exchange, self.working.offered(gone)
 
     def notice(self, hits: Sequence[Hit], now: datetime) -> list[Slot]:
@@ -290,6 +292,7 @@ def to_bytes(state: State) -> bytearray:
         "recent": [_packed(one) for one in state.recent],
         "before": state.before,
         "turns": state.turns,
+        "waits": state.waits,
         "timezone": state.timezone,
         "asked": state.asked,
         "anticipated": [state.anticipation.counted.asked, state.anticipation.counted.hits],
@@ -324,6 +327,7 @@ def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> Non
     state.timezone = state.timezone or str(told.get("timezone", ""))
     state.recent.extend(recent)
     state.before, state.turns, state.asked = told["before"], told["turns"], told["asked"]
+    state.waits = bool(told.get("waits"))
     state.anticipation.counted = Anticipated(*told["anticipated"])
     state.earlier = [(part, words) for part, words in told["earlier"]]
 

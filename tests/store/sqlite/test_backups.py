@@ -17,7 +17,7 @@ from engram.config import load
 from engram.errors import AccessDenied, EngramError, NoSuchFile, StoreBusy, StoreCorrupt, StoreError
 from engram.model.clock import SystemClock
 from engram.model.scope import Access, Role, Scope
-from engram.opening import restore_backup, salvage
+from engram.opening import restore_at, restore_backup, salvage
 from engram.store.sqlite.connection import Opener, StoreSettings
 from engram.store.sqlite.pages import Pages, record, varint
 from engram.store.sqlite.salvage import salvage as salvage_pages
@@ -113,6 +113,33 @@ def test_a_backup_holds_every_write_acknowledged_before_it_and_is_put_back(tmp_p
         assert contents(memory) == {"I have a cat"}
     with Engram.open(kept) as memory:
         assert contents(memory) == {"I have a cat", "My neighbour has a dog"}
+
+
+def test_going_back_to_a_time_takes_the_newest_copy_before_it_and_tells_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    path, now = tmp_path / "memory.db", clock()
+    times = []
+    for day in range(3):
+        with Engram.open(path, clock=now) as memory:
+            memory.remember(f"Told in the morning of day {day}")
+            now.advance(minutes=1)
+            memory.backups.make()
+            now.advance(hours=6)
+            evening = memory.remember(f"Told in the evening of day {day}").memory
+            memory.pin(evening.id)
+            now.advance(hours=6)
+            times.append(now.now())
+            now.advance(hours=12)
+    with pytest.raises(StoreError, match="the oldest is of 2026-03-0"):
+        restore_at(path, datetime(2026, 2, 1, tzinfo=UTC), SETTINGS, now)
+    made, kept, missing = restore_at(path, times[1], SETTINGS, now)
+    assert Path(kept).exists()
+    assert made.made_at < times[1]
+    assert missing == {"pinned": 1, "stored": 1}
+    with Engram.open(path, clock=now) as memory:
+        assert {one[-1] for one in contents(memory)} == {"0", "1"}
+        assert "Told in the evening of day 1" not in contents(memory)
 
 
 def test_a_memory_that_is_open_or_a_backup_that_is_none_is_not_put_back(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ WHERE schemaname = current_schema()
 class PostgresStore(SqliteStore):
     """The store over a server. Made by `open_address`; whoever opened it closes it. Used by any thread."""
 
+    is_shared = True
     _Places = WalledPlaces
     _Readers = WalledReaders
 

@@ -19,7 +19,7 @@ import apsw
 
 from engram.errors import NoSuchFile, StoreBusy, StoreCorrupt, StoreError
 from engram.lazily import lazily
-from engram.model.clock import from_micros
+from engram.model.clock import from_micros, to_micros
 from engram.model.event import ArchiveReport, Backup, Finding, SalvageReport
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.connection import IN_MEMORY, Db, Opener, ask, ask_value, translated
@@ -47,6 +47,16 @@ SELECT at
 FROM events
 ORDER BY seq
 LIMIT 1
+"""
+
+
+HAPPENED = """
+SELECT verb, count(*)
+FROM events
+WHERE at > :since
+  AND at <= :until
+GROUP BY verb
+ORDER BY verb
 """
 
 
@@ -190,6 +200,26 @@ def restore_backup(opener: Opener, backup: Path, now: datetime) -> str:
         kept = _set_aside(path, "replaced", now)
         arriving.rename(path)
     return kept
+
+
+def restore_at(opener: Opener, at: datetime, now: datetime) -> tuple[Backup, str, dict[str, int]]:
+    """Put back the newest backup from before a time.
+
+    The backup, the name under which the former file is kept, and what that file's ledger tells of the time
+    between the two, by kind: it is not in the backup. Raises StoreError when there is none so old.
+    """
+    kept = backups_of(Path(opener.path))
+    before = [one for one in kept if one.made_at <= at]
+    if not before:
+        oldest = f"the oldest is of {kept[0].made_at:%Y-%m-%d %H:%M} UTC" if kept else "there is none at all"
+        raise StoreError(f"No backup beside {opener.path} was made by then: {oldest}.")
+    values = {"since": to_micros(before[-1].made_at), "until": to_micros(at)}
+    try:
+        with closing(replace(opener, settings=replace(opener.settings, read_only=True)).reader()) as db:
+            missing: dict[str, int] = dict(ask(db, HAPPENED, values))
+    except (apsw.Error, StoreError):
+        missing = {}  # the file is gone or damaged: that is why it is put back
+    return before[-1], restore_backup(opener, Path(before[-1].file), now), missing
 
 
 def salvage_file(opener: Opener, now: datetime, backup: Path | None = None) -> SalvageReport:

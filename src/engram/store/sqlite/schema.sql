@@ -513,6 +513,7 @@ CREATE TABLE snapshots (
   slots INTEGER NOT NULL, -- how much was on its mind
   memories TEXT NOT NULL, -- JSON list of ids of memories it has words of; not references: they may be erased
   body BLOB NOT NULL, -- everything else, sealed with a key that is not in this file
+  awake INTEGER NOT NULL DEFAULT 0, -- 1 while an engine has it in mind: another that is asked goes on from here
   UNIQUE (scope, session)
 );
 

@@ -20,8 +20,8 @@ from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import SNAPSHOTS, Writer
 
 PUT = """
-INSERT INTO snapshots (scope, session, agent, model, saved_at, turns, slots, memories, body)
-VALUES (:scope, :session, :agent, :model, :saved_at, :turns, :slots, :memories, :body)
+INSERT INTO snapshots (scope, session, agent, model, saved_at, turns, slots, memories, body, awake)
+VALUES (:scope, :session, :agent, :model, :saved_at, :turns, :slots, :memories, :body, :awake)
 ON CONFLICT (scope, session) DO UPDATE SET
   agent = :agent,
   model = :model,
@@ -29,18 +29,19 @@ ON CONFLICT (scope, session) DO UPDATE SET
   turns = :turns,
   slots = :slots,
   memories = :memories,
-  body = :body
+  body = :body,
+  awake = :awake
 """
 
 ONE = """
-SELECT session, agent, model, scope, saved_at, turns, slots, memories, body
+SELECT session, agent, model, scope, saved_at, turns, slots, memories, body, awake
 FROM snapshots
 WHERE scope = :scope
   AND session = :session
 """
 
 ALL = """
-SELECT session, agent, model, scope, saved_at, turns, slots, memories, x''
+SELECT session, agent, model, scope, saved_at, turns, slots, memories, x'', awake
 FROM snapshots
 ORDER BY saved_at DESC, id DESC
 """
@@ -123,6 +124,7 @@ class SqliteSnapshots:
             "slots": snapshot.slots,
             "memories": json.dumps(snapshot.memories),
             "body": snapshot.body,
+            "awake": int(snapshot.awake),
         }
         self._writing().run(lambda db: _change(db, PUT, values), within=SNAPSHOTS)
 
@@ -206,7 +208,7 @@ def _place(scope: Scope) -> str:
 
 
 def _snapshot(line: Line) -> Snapshot:
-    session, agent, model, scope, saved, turns, slots, memories, body = line
+    session, agent, model, scope, saved, turns, slots, memories, body, awake = line
     return Snapshot(
         session=session,
         agent=agent,
@@ -217,4 +219,5 @@ def _snapshot(line: Line) -> Snapshot:
         slots=slots,
         memories=tuple(json.loads(memories)),
         body=bytes(body),
+        awake=bool(awake),
     )

@@ -10,13 +10,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
-from engram.model.event import ArchiveReport, Finding, SalvageReport
+from engram.model.event import ArchiveReport, Backup, Finding, SalvageReport
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.bus import SqliteBus
@@ -68,6 +69,8 @@ class SqliteStore:
     Made by `open`; whoever opened it closes it. Used by any thread.
     """
 
+    is_shared: ClassVar = False
+    """Whether several engines may serve it: what one has in mind is then kept for the others."""
     _Places: ClassVar = Places
     _Readers: ClassVar = Readers
 
@@ -242,6 +245,16 @@ class SqliteStore:
 
         with translated(path, settings.busy_timeout_s):
             return restore_backup(Opener(path, settings, clock), backup, clock.now())
+
+    @classmethod
+    def restore_at(
+        cls, path: str, at: datetime, clock: Clock, settings: StoreSettings
+    ) -> tuple[Backup, str, dict[str, int]]:
+        """Put back the newest backup from before a time; what had happened since, by kind."""
+        from engram.store.sqlite.backups import restore_at
+
+        with translated(path, settings.busy_timeout_s):
+            return restore_at(Opener(path, settings, clock), at, clock.now())
 
     @classmethod
     def from_archive(
