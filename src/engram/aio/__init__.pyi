@@ -1337,11 +1337,21 @@ class AsyncSession:
     async def suspend(self) -> SessionInfo:
         """Go to sleep: what is on the mind is sealed, kept, and wiped here. A turn under way is aborted."""
 
+    async def keep(self) -> None:
+        """Let other engines that share the store go on from here. Where there are none it does nothing."""
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether another engine went on with it: what is on its mind here is not what was said last."""
+
     async def resume(self) -> SessionInfo:
         """Wake up: whole after a short time, weaker after a longer one, anew after a day."""
 
     async def end(self) -> Observation | None:
         """Read what waits of this session and forget the rest: nothing of it is kept to come back to."""
+
+    async def finish_waiting(self, reply: str) -> Observation | None:
+        """End a turn that another engine began; None when no message waits for its answer."""
 
     async def wipe(self) -> None:
         """Forget everything here, without keeping it."""
