@@ -244,10 +244,10 @@ class NoSuchFile(StoreError):
 
     code = "E1009"
 
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"There is no memory at {path}: look at the name; `engram remember` makes a new one."
-        )
+    def __init__(self, path: str, *, is_backup: bool = False) -> None:
+        memory = f"There is no memory at {path}: look at the name; `engram remember` makes a new one."
+        backup = f"There is no backup at {path}: `engram backup list` names those there are."
+        super().__init__(backup if is_backup else memory)
         self.path = path
 
 
@@ -256,8 +256,9 @@ class FileExists(StoreError):
 
     code = "E1010"
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is there already: choose another name, or write over it with --force.")
+    def __init__(self, path: str, *, may_force: bool = False) -> None:
+        force = ", or write over it with --force" if may_force else ""
+        super().__init__(f"{path} is there already: choose another name{force}.")
         self.path = path
 
 

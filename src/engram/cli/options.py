@@ -342,7 +342,7 @@ def check_target(target: str | Path | None, *, force: bool) -> None:
         return
     path = Path(target)
     if path.exists() and not force:
-        raise FileExists(str(path))
+        raise FileExists(str(path), may_force=True)
     if not path.parent.is_dir():
         raise StoreError(f"{path} cannot be written: there is no folder {path.parent}.")
 

@@ -87,6 +87,7 @@ COMMANDS_BEFORE: Mapping[str, str] = MappingProxyType(
         "audit": "maintain audit",
         "drift": "maintain drift",
         "runs": "maintain runs",
+        "salvage": "backup salvage",
         "undo": "maintain undo",
         "reread": "maintain reread",
         "vacuum": "maintain vacuum",

@@ -35,7 +35,7 @@ PARTS: Final[Mapping[str, str]] = {
     "date(at / 1000000, 'unixepoch')": (
         "to_char(to_timestamp(at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
     ),
-    "SELECT json_group_array(json_array(a.alias, a.name) ORDER BY a.alias)": (
+    "SELECT json_group_array(json_array(a.alias, a.name))": (
         "SELECT coalesce(json_agg(json_build_array(a.alias, a.name) ORDER BY a.alias), '[]')::text"
     ),
     "SELECT json_array(count(*), min(at), max(at))": (

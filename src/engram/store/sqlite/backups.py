@@ -190,7 +190,7 @@ def restore_backup(opener: Opener, backup: Path, now: datetime) -> str:
     """
     path = Path(opener.path)
     if not backup.is_file():
-        raise NoSuchFile(str(backup))
+        raise NoSuchFile(str(backup), is_backup=True)
     check_backup(opener, backup)
     arriving = path.with_name(path.name + ".restoring")
     shutil.copyfile(backup, arriving)
