@@ -120,3 +120,18 @@ def test_what_is_about_the_talk_itself_is_not_believed() -> None:
     )
     assert not [one for one in of_the_talk if any(part.believed for part in judged(one))]
     assert all(any(part.believed for part in judged(one)) for one in of_oneself)
+
+
+def test_a_question_about_ones_own_things_tells_only_what_it_says_of_them() -> None:
+    asked = (
+        "what is my ip", "is my english good", "why won't my printer connect", "when should I prune my roses",
+        "rate my haiku", "still broken", "it says permission denied",
+        "我的代码哪里错了",
+    )  # fmt: skip
+    told = (
+        "what treats can my diabetic dog have?", "how do I tell my manager Joanne that I'm pregnant?",
+        "which trainers would suit my flat feet?", "I can't hear in my left ear",
+        "我怀孕五个月了能坐飞机吗？",
+    )  # fmt: skip
+    assert not [one for one in asked if any(part.believed for part in judged(one))]
+    assert all(any(part.believed for part in judged(one)) for one in told)

@@ -64,7 +64,7 @@ COMPANY: Final = 0.3
 """How much the sentences beside it count."""
 TELLING: Final = 2
 """Words of its own that what stands before a question needs: "I have a question, …" tells nothing."""
-CHANGE_MAY_BE: Final = 0.38
+CHANGE_MAY_BE: Final = 0.39
 """From here on it may; what it is about must say so as well."""
 
 
