@@ -18,7 +18,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, get_args, get_type_hints
+from typing import Any, Self, TypeVar, get_args, get_type_hints
 from urllib.parse import quote
 
 import httpx
@@ -205,17 +205,20 @@ def _read(hint: Any, told: bytes) -> Any:
         found = msgspec.json.decode(told, type=hint, dec_hook=_unknown, strict=False)
     except TypeError:  # a choice of several kinds
         return msgspec.json.decode(told)
-    return replace(found, hits=tuple(map(_with_forms, found.hits))) if isinstance(found, Recall) else found
+    if isinstance(found, Recall):
+        return replace(found, hits=tuple(map(_with_forms, found.hits)))
+    return _with_forms(found) if isinstance(found, Receipt) else found
 
 
-def _with_forms(hit: Hit) -> Hit:
-    """A hit whose memory works its shorter forms out by itself: an answer leaves them out."""
-    memory = hit.memory
-    return (
-        hit
-        if memory.forms != Forms()
-        else replace(hit, memory=replace(memory, forms=FormsOnDemand(memory.content)))
-    )
+_OfMemory = TypeVar("_OfMemory", Hit, Receipt)
+
+
+def _with_forms(one: _OfMemory) -> _OfMemory:
+    """The same, its memory works its shorter forms out by itself: an answer leaves them out."""
+    memory = one.memory
+    if memory.forms != Forms():
+        return one
+    return replace(one, memory=replace(memory, forms=FormsOnDemand(memory.content)))
 
 
 def _unknown(kind: type, told: Any) -> Any:

@@ -68,3 +68,17 @@ def test_a_recall_is_sent_without_what_nobody_asked_for() -> None:
     for hit in whole["hits"]:
         del hit["memory"]["forms"]
     assert sent | {"question": None} == whole | {"question": None}
+
+
+def test_a_receipt_is_sent_without_the_shorter_forms_of_its_memory() -> None:
+    with Engram.open(":memory:", embedder=HashEmbedder()) as memory:
+        receipt = memory.remember("Anna lives in Bremen", layer="core")
+
+    whole = json.loads(json.dumps(plain(receipt)).replace("+00:00", "Z"))
+    del whole["memory"]["forms"]
+    for value, sent in (
+        (receipt, whole),
+        ([receipt], [whole]),
+        ({"results": [receipt]}, {"results": [whole]}),
+    ):
+        assert json.loads(encoded(value)) == sent

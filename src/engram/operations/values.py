@@ -33,8 +33,9 @@ import msgspec
 
 from engram.errors import BadText, EngramError, InvalidInput, TooMany, UnknownValue, WrongType
 from engram.lazily import dataclass
+from engram.model.capture import Receipt
 from engram.model.plain import Says, member, moment, plain, scope_from
-from engram.model.recall import Recall
+from engram.model.recall import Hit, Recall
 from engram.model.scope import Scope
 from engram.text.forms import FormsOnDemand
 
@@ -501,25 +502,33 @@ def encoded(value: Any) -> bytes:
     >>> encoded({"layers": frozenset({Layer.CORE}), "at": None})
     b'{"at":null,"layers":["core"]}'
     """
-    if isinstance(value, Recall):
-        value = _asked_for(value)
     try:
-        return _ENCODER.encode(value)
+        return _ENCODER.encode(_asked_for(value))
     except (UnicodeEncodeError, TypeError):  # half of a character in old words, or keys that are no text
         return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _asked_for(found: Recall) -> dict[str, Any]:
-    """A recall without what nobody asked for: what the question left unsaid, and shorter forms of its hits.
+def _asked_for(value: Any) -> Any:
+    """An answer without what nobody asked for: what a question left unsaid, and shorter forms of memories.
 
     Forms are worked out when they are read, which takes longer than everything else of an answer.
     """
-    unread = ("forms" if isinstance(hit.memory.forms, FormsOnDemand) else "" for hit in found.hits)
-    hits = [
-        _fields(hit) | {"memory": _fields(hit.memory, but)}
-        for hit, but in zip(found.hits, unread, strict=True)
-    ]
-    return _fields(found) | {"question": _said(found.question), "hits": hits}
+    if isinstance(value, Recall):
+        hits = [_with_memory_as_kept(hit) for hit in value.hits]
+        return _fields(value) | {"question": _said(value.question), "hits": hits}
+    if isinstance(value, Receipt):
+        return _with_memory_as_kept(value)
+    if isinstance(value, list):
+        return [_with_memory_as_kept(one) if isinstance(one, Receipt) else one for one in value]
+    if isinstance(value, dict):
+        return {name: _asked_for(one) if isinstance(one, list) else one for name, one in value.items()}
+    return value
+
+
+def _with_memory_as_kept(one: Hit | Receipt) -> dict[str, Any]:
+    memory = one.memory
+    unread = "forms" if isinstance(memory.forms, FormsOnDemand) else ""
+    return _fields(one) | {"memory": _fields(memory, unread)}
 
 
 def _fields(value: Any, but: str = "") -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from engram.lazily import dataclass
 from engram.text import lexicon, re, statement, words
+from engram.text.reading import read_once
 from engram.text.words import HAN
 
 VAGUE: Final = 0.4
@@ -318,6 +319,7 @@ def part_of_life(statement: str) -> str:
     return titles[told[0]] if told else ""
 
 
+@read_once
 def _slots(text: str, side: str) -> tuple[str, ...]:
     return _slot_patterns(side).of(text.lower().replace("’", "'"))
 

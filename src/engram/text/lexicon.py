@@ -13,7 +13,7 @@ line is not tried. In a piece `_` stands for a space.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -84,7 +84,7 @@ def found(name: str, lower: str, *, under: str = "") -> bool:
     return False
 
 
-@read_once
+@lru_cache(maxsize=1 << 8)  # as large as the text a hundred times over: not kept with every text
 def _starts_of(lower: str) -> frozenset[str]:
     """Every few characters of a text that stand beside each other."""
     return frozenset(map("".join, zip(lower, lower[1:], lower[2:], strict=False)))

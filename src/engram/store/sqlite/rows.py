@@ -157,7 +157,8 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
 class StoredMemory(Memory):
     """A memory as it comes from its line: what takes a while to read back waits until somebody asks for it.
 
-    What waits stands in `__dict__` under its name with a space behind it. A copy is a plain `Memory`.
+    What waits stands in `__dict__` under its name with a space behind it, also in a copy and on the way to
+    another process; one with other fields is a plain `Memory`.
     """
 
     def __new__(cls, *values: Any, **named: Any) -> Memory:  # type: ignore[misc]
@@ -171,8 +172,14 @@ class StoredMemory(Memory):
 
     __hash__ = Memory.__hash__
 
-    def __reduce__(self) -> tuple[type[Memory], tuple[Any, ...]]:
-        return Memory, tuple(getattr(self, name) for name in _FIELDS)
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Memory], tuple[dict[str, Any]]]:
+        return _stored_memory, (self.__dict__,)
+
+
+def _stored_memory(known: dict[str, Any]) -> Memory:
+    one = object.__new__(StoredMemory)
+    one.__dict__.update(known)
+    return one
 
 
 class _FieldsReadBack:
