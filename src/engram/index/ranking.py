@@ -44,7 +44,9 @@ def spread(keys: PortsKeys) -> PortsKeys:
 
 def noise(cosines: PortsFloats) -> Noise:
     """The mean and deviation of cosines; what has no direction is as far as can be, what is gone is none."""
-    found = np.nan_to_num(cosines[~np.isnan(cosines)].astype(np.float64), neginf=0.0)
+    found = cosines.astype(np.float64)
+    if not np.isfinite(found).all():
+        found = np.nan_to_num(found[~np.isnan(found)], neginf=0.0)
     if not len(found):
         return Noise(0.0, 0.0, 0)
     mean = float(found.sum()) / len(found)

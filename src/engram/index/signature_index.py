@@ -80,12 +80,14 @@ class SignatureSearch:
     @cached_property
     def noise(self) -> Noise:
         """How near the question lies to vectors in general, by a sample of those the caller may read."""
-        keys = self._index.remembered(
-            (*self._known, "reached"), lambda: ranking.reached(self._lines, self._reach)
-        )
+        lines, reach = self._lines, self._reach
         if self._all is not None:
-            return ranking.noise(self._all[self._lines.places(ranking.spread(keys))])
-        return self._index.sampler(self._space, self._reach).noise(self._question, keys)
+            sample = self._index.remembered(
+                (*self._known, "sample"), lambda: lines.places(ranking.spread(ranking.reached(lines, reach)))
+            )
+            return ranking.noise(self._all[sample])
+        keys = self._index.remembered((*self._known, "reached"), lambda: ranking.reached(lines, reach))
+        return self._index.sampler(self._space, reach).noise(self._question, keys)
 
     @cached_property
     def _all(self) -> Floats | None:

@@ -115,7 +115,7 @@ SELECT
     WHERE a.entity = e.id
       AND {known}
   ),
-  (SELECT json_array(count(*), min(at), max(at)) FROM ({mentions} LIMIT :counted))
+  {mentions}
 FROM entities AS e
 JOIN namespaces AS n ON n.id = e.namespace
 WHERE e.id IN ({which})
@@ -124,17 +124,20 @@ ORDER BY e.last_seen DESC, e.id DESC
 
 OF_THESE = "SELECT value FROM json_each(:keys)"
 
-# Rows of memories that name an entity `e`, one for each of its names; the first wording is for who sees its
-# namespace whole.
+# To count memories, and to tell when they spoke, takes many times as long as to know that there is one.
+IS_MENTIONED = "json_array(EXISTS ({mentions}), NULL, NULL)"
+COUNT_MENTIONS = "(SELECT json_array(count(*), min(at), max(at)) FROM ({mentions} LIMIT :counted))"
+
+# Rows of memories that name an entity `e`; the first wording is for who sees its namespace whole.
 ALL_MENTIONS = """
-  SELECT t.row, NULL AS at
+  SELECT DISTINCT t.row, NULL AS at
   FROM aliases AS a
   CROSS JOIN mentions AS t ON t.namespace = a.namespace AND t.name = a.alias
   WHERE a.entity = e.id
 """
 
 SEEN_MENTIONS = """
-  SELECT t.row, coalesce(m.event_time, m.created_at) AS at
+  SELECT DISTINCT t.row, coalesce(m.event_time, m.created_at) AS at
   FROM aliases AS a
   CROSS JOIN mentions AS t ON t.namespace = a.namespace AND t.name = a.alias
   CROSS JOIN memories AS m ON m.row = t.row
@@ -311,7 +314,8 @@ class SqliteEntities:
     ) -> list[Entity]:
         reach = self._places.reach(db, access)
         seen = _mentions(reach)
-        sql = _reading(which, _known_names(reach), seen.sql, each=counted > 1)
+        wording = IS_MENTIONED if counted == 1 and _is_all(reach) else COUNT_MENTIONS
+        sql = _reading(which, _known_names(reach), wording.replace("{mentions}", seen.sql))
         lines = ask(db, sql, {**seen.values, **values, "counted": counted})
         return [entity for entity in map(_entity, lines) if entity.mentions and entity.aliases]
 
@@ -376,9 +380,7 @@ def _by_names(db: Db, names: Iterable[str], namespaces: Iterable[int]) -> list[i
 
 
 @lru_cache(maxsize=64)
-def _reading(which: str, known: str, mentions: str, *, each: bool) -> str:
-    """The statement; to count `each` memory once takes a list of its own, to know that there is one none."""
-    mentions = mentions.replace("SELECT t.row", "SELECT DISTINCT t.row", 1) if each else mentions
+def _reading(which: str, known: str, mentions: str) -> str:
     return READ.replace("{which}", which).replace("{known}", known).replace("{mentions}", mentions)
 
 

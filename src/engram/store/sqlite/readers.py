@@ -37,21 +37,21 @@ class Readers:
 
     def hold(self) -> AbstractContextManager[None]:
         """Inside, what this thread reads comes over one connection, and from the file as it was at first."""
-        return nullcontext() if self._own.holding else self._hold()
+        return nullcontext() if self._own.holding else Hold(self)
 
-    @contextmanager
-    def _hold(self) -> Iterator[None]:
+    def _begin_hold(self) -> None:
         with self._given_back:
             self._given_back.wait_for(lambda: self._closed or self._holding < self._opener.settings.readers)
             self._holding += 1
         self._own.holding, self._own.known = True, {}
+
+    def _end_hold(self) -> None:
+        own = self._own
+        own.holding, db, own.db = False, own.db, None
         try:
-            yield
-        finally:
-            self._own.holding, db = False, self._own.db
-            self._own.db = None
             if db is not None and db.in_transaction:
                 db.execute("COMMIT")
+        finally:
             with self._given_back:
                 self._holding -= 1
             self._put_back(db)
@@ -61,9 +61,9 @@ class Readers:
         own = self._own
         if not own.holding or own.db is None or self._opener.memory:
             return find()
-        if what not in own.known:
-            own.known[what] = find()
-        found: T = own.known[what]
+        found: T | None = own.known.get(what)
+        if found is None:
+            found = own.known[what] = find()
         return found
 
     def lend(self) -> Loan:
@@ -135,6 +135,21 @@ class Readers:
                 self._free.append(db)
                 return
         db.close()
+
+
+class Hold:
+    """The time of a block in which a thread keeps one connection. A plain class, as `Loan`."""
+
+    __slots__ = ("_readers",)
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def __enter__(self) -> None:
+        self._readers._begin_hold()  # noqa: SLF001 - the two are one
+
+    def __exit__(self, *_: object) -> None:
+        self._readers._end_hold()  # noqa: SLF001
 
 
 class Loan:

@@ -155,12 +155,13 @@ class TableSearch:
         self._slope = bm25.K1 * bm25.B / max(length / max(1, memories), 1e-9)
         self._named, self._common = self._split(max(ROWS_CAP, SHARE_CAP * memories))
         self._gathered: list[_Gathered | None] = [None] * len(self._lists)
+        self._gated: tuple[Filters, RowGate] | None = None
 
     def search(self, view: View, limit: int) -> Matched:
         """The memories that fit best by BM25 among those that a view allows, best first."""
         if limit < 1 or not len(self._named):
             return self._none()
-        gate = RowGate.of(view.filters)
+        gate = self._gate(view)
         if gate.is_all:
             return self._best(gate, limit)
         shown = max(WIDEN * limit, SPARE * limit)
@@ -218,7 +219,7 @@ class TableSearch:
 
     def within(self, view: View, limit: int) -> Ints | None:
         """All keys that a view allows, in order; None when they are more than `limit`."""
-        gate = RowGate.of(view.filters)
+        gate = self._gate(view)
         found: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for one in self._lists:
             everything = np.arange(one.segment.size)
@@ -236,7 +237,7 @@ class TableSearch:
 
     def passing(self, keys: Ints, view: View) -> NDArray[np.bool_]:
         """Which of the keys a view allows."""
-        gate, good = RowGate.of(view.filters), np.zeros(len(keys), dtype=np.bool_)
+        gate, good = self._gate(view), np.zeros(len(keys), dtype=np.bool_)
         for one in self._lists:
             here, places = one.segment.places(keys)
             if len(here):
@@ -246,6 +247,12 @@ class TableSearch:
                 passed = allowed(db, self._sight.reach, view, keys[good].tolist())
             good &= np.isin(keys, list(passed))
         return good
+
+    def _gate(self, view: View) -> RowGate:
+        """What the arrays can tell of a view: looked up once for one asked again and again."""
+        if self._gated is None or self._gated[0] is not view.filters:
+            self._gated = view.filters, RowGate.of(view.filters)
+        return self._gated[1]
 
     def _count_documents(self) -> NDArray[np.int64]:
         """How many memories have each term, among what is seen."""
