@@ -5,7 +5,7 @@ The X-ray is made from these numbers; it is not a second computation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
 from datetime import datetime
@@ -149,7 +149,7 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     if candidate.cosine is not None:
         rows.append(Evidence("vector", "cosine", candidate.cosine, _rank(candidate.vector_rank)))
     rows.append(Evidence("fuse", "own fit", candidate.own))
-    rows += _changes(candidate)
+    _tell_changes(candidate, rows)
     rows += [one for one in candidate.told if one.step not in LAST]
     rows.append(Evidence("judge", "relevance", candidate.relevance))
     memory = candidate.record
@@ -166,23 +166,24 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     return tuple(rows)
 
 
-def _changes(one: Candidate) -> Iterator[Evidence]:
-    """What moved the fit, as far as it did."""
+def _tell_changes(one: Candidate, rows: list[Evidence]) -> None:
+    """Write down what moved the fit, as far as it did."""
     if one.wording:
-        yield Evidence("expand", "fits another wording", one.own, one.wording)
-    added = (
-        ("neighbours", "lent by neighbouring turns", one.lent),
-        ("neighbours", "lent by its session", one.session),
-        ("time", "happened then", one.dated),
-    )
-    yield from (Evidence(step, name, value) for step, name, value in added if value)
-    multiplied = (
-        ("neighbours", "speaker named", one.speaker),
-        ("text", "quoted words stand together", one.phrase),
-        ("time", "near the time asked about", one.time),
-        ("time", "new", one.fresh),
-    )
-    yield from (Evidence(step, name, value, "factor") for step, name, value in multiplied if value != 1.0)
+        rows.append(Evidence("expand", "fits another wording", one.own, one.wording))
+    if one.lent:
+        rows.append(Evidence("neighbours", "lent by neighbouring turns", one.lent))
+    if one.session:
+        rows.append(Evidence("neighbours", "lent by its session", one.session))
+    if one.dated:
+        rows.append(Evidence("time", "happened then", one.dated))
+    if one.speaker != 1.0:
+        rows.append(Evidence("neighbours", "speaker named", one.speaker, "factor"))
+    if one.phrase != 1.0:
+        rows.append(Evidence("text", "quoted words stand together", one.phrase, "factor"))
+    if one.time != 1.0:
+        rows.append(Evidence("time", "near the time asked about", one.time, "factor"))
+    if one.fresh != 1.0:
+        rows.append(Evidence("time", "new", one.fresh, "factor"))
 
 
 def _rank(rank: int | None) -> str:

@@ -66,7 +66,14 @@ def seen_by(reach: Reach) -> list[str]:
         entities.LATEST_HAPPENING.format(seen=memory),
         *(
             sql.format(mentions=wording, known=entities.KNOWN_NAMES.format(seen=memory), which=which)
-            for sql in (entities.LATEST, entities.LATEST_THAT_BEGIN_SO, entities.READ)
+            for sql in (
+                entities.LATEST,
+                entities.LATEST_THAT_BEGIN_SO,
+                *(
+                    entities.READ.replace("{mentions}", counted)
+                    for counted in (entities.IS_MENTIONED, entities.COUNT_MENTIONS)
+                ),
+            )
             for wording in (mentions, entities.ALL_MENTIONS)
             for which in (entities.OF_THESE, entities.BY_NAMES)
         ),
