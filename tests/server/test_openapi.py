@@ -22,7 +22,7 @@ from tests.server.conftest import Client
 from tests.tables import every
 
 TOLD = document(ROUTES)
-PAGES = {"/", "/ui", "/docs", "/openapi.json", "/login"}
+PAGES = {"/", "/ui", "/engram/ui/", "/remnic/ui/", "/docs", "/openapi.json", "/login"}
 
 
 def test_every_route_is_told_and_nothing_else() -> None:

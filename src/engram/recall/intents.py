@@ -181,7 +181,7 @@ def cues(question: str) -> frozenset[str]:
     """The parts of `data/intents.txt` of which a question says something.
 
     >>> sorted(cues("What happened after the first trip?"))
-    ['lookup', 'temporal hint']
+    ['lookup hint', 'temporal', 'temporal hint']
     """
     return frozenset(_patterns().of(_plain(question)))
 
