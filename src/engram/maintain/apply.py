@@ -37,7 +37,7 @@ from engram.model.memory import Memory, Status, Usage
 from engram.model.scope import Scope
 from engram.ports import Unit
 from engram.rules import enrich
-from engram.rules.archival import READ
+from engram.rules.archival import read_back
 from engram.rules.screen import screen
 
 UNDONE = "undone"
@@ -287,14 +287,17 @@ def _relate_again(unit: Unit, event: Event) -> bool:
 
 
 def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> bool:
+    before, after = read_back(event.before), read_back(event.after)
     names = [name for name in event.before if name not in STAYS]
-    ours = [name for name in names if getattr(memory, name) == _read(name, event.after[name])]
-    was = {name: _read(name, event.before[name]) for name in ours}
+    ours = [name for name in names if getattr(memory, name) == after[name]]
+    was = {name: before[name] for name in ours}
     if "usage" in names and "usage" not in ours:
         was["usage"] = _less(memory.usage, event.before["usage"], event.after["usage"])
     if not was:
-        return all(getattr(memory, name) == _read(name, event.before[name]) for name in names)
+        return all(getattr(memory, name) == before[name] for name in names)
     old = replace(memory, **was)
+    if "content" in was:
+        old = replace(old, forms=before["forms"])
     told_anew = TELLING & was.keys() or Status.SAID in {old.status, memory.status}
     findable = enrich.findable(old) if told_anew else None
     unit.change(old, Verb.RESTORED, RULE, findable=findable)
@@ -308,10 +311,6 @@ def _less(now: Usage, before: Mapping[str, int], after: Mapping[str, int]) -> Us
     """What the run added is taken off; what was counted since stays."""
     counts = {name: max(0, count - after[name] + before[name]) for name, count in asdict(now).items()}
     return Usage(**counts)
-
-
-def _read(name: str, value: Any) -> Any:
-    return READ[name](value) if name in READ and value is not None else value
 
 
 def _remember(unit: Unit, lines: Sequence[Decided], context: StepContext) -> None:

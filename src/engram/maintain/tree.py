@@ -23,6 +23,7 @@ from engram.model.scope import Access, Role, Scope
 from engram.rules.grouping import centres, nearest
 from engram.rules.vectors import meant
 from engram.text.sentences import sentences
+from engram.text.tokens import estimate
 from engram.text.words import content_words
 
 if TYPE_CHECKING:
@@ -253,18 +254,21 @@ def domain_text(
 
 
 def paragraph(context: StepContext, domains: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
-    """Everything in a few sentences, the largest domains first, within the tokens that it may have."""
+    """Everything in a few sentences, the largest domains first, within the tokens that it may have.
+
+    They are estimated: a tokenizer takes more memory than all else that a run needs.
+    """
     room_for = TREE_TOKENS
     told = [id_ for one in domains for id_ in one["told"]]
     written = in_words(context, STEP, [one["text"] for one in domains[:SHOWN]], room_for // 2)
-    if written is not None and context.tools.count_tokens(written) <= room_for:
+    if written is not None and estimate(written) <= room_for:
         return written, told
     text = ""
     used: list[str] = []
     for one in domains:
         noun = "memory" if one["memories"] == 1 else "memories"
         longer = f"{text} {one['memories']} {noun} about {one['text']}.".strip()
-        if context.tools.count_tokens(longer) > room_for:
+        if estimate(longer) > room_for:
             break
         text, used = longer, [*used, *one["told"]]
     return text, used

@@ -46,6 +46,7 @@ from engram.rules.traits import (
     protected,
     resolved_at,
 )
+from engram.text.forms import FormsOnDemand
 
 __all__ = ["archive_verdict", "protected", "purge_due"]
 
@@ -122,16 +123,20 @@ def as_it_was(memory: Memory, before: Mapping[str, Any], at: datetime) -> Memory
     """
     if any(before[name] is None for name in WORDS if name in before):
         return None
-    then: dict[str, Any] = {
-        name: value if value is None else _read(name, value) for name, value in before.items()
-    }
-    was = replace(memory, **then)
+    was = replace(memory, **read_back(before))
     used_since = was.last_accessed is not None and was.last_accessed > at
     return replace(was, last_accessed=None) if used_since else was
 
 
-def _read(name: str, value: Any) -> Any:
-    return READ[name](value) if name in READ else value
+def read_back(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as a memory has them, of what the ledger tells; shorter forms follow from the content."""
+    fields = {
+        name: READ[name](value) if name in READ and value is not None else value
+        for name, value in told.items()
+    }
+    if isinstance(told.get("content"), str):
+        fields.setdefault("forms", FormsOnDemand(told["content"]))
+    return fields
 
 
 USUAL = Config()

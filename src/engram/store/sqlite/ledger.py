@@ -29,6 +29,7 @@ from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where_event
 from engram.store.sqlite.writer import AUDIT, QUEUE, Writer
 from engram.text import re
+from engram.text.forms import FormsOnDemand
 
 NEWEST = """
 SELECT id
@@ -342,6 +343,8 @@ def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
 def difference(row: int, old: Memory, new: Memory) -> Difference:
     """The fields that differ, in words and numbers."""
     names = [name for name in NAMES if getattr(old, name) != getattr(new, name)]
+    if "forms" in names and isinstance(old.forms, FormsOnDemand) and isinstance(new.forms, FormsOnDemand):
+        names.remove("forms")  # they follow from the content
     before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))
     return Difference(row, before, after, is_secret=not old.tier is new.tier is Tier.CLEAR)
 
