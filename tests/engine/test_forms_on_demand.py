@@ -6,6 +6,7 @@ import pickle
 
 from engram import Engram
 from engram.model.memory import Forms
+from engram.rules.archival import as_it_was
 from engram.text import forms
 
 LONG = (
@@ -40,3 +41,15 @@ def test_other_words_have_other_forms(memory: Engram) -> None:
     changed = memory.update(kept.id, content="Anna uses Emacs.")
 
     assert changed.forms.label == forms.label("Anna uses Emacs.")
+
+
+def test_a_history_keeps_the_words_and_no_forms_of_them(memory: Engram) -> None:
+    kept = memory.remember("Anna uses Helix.").memory
+    changed = memory.update(kept.id, content="Anna uses Emacs.")
+    event = memory.events(kept.id)[0]
+    then = as_it_was(changed, event.before, kept.created_at)
+
+    assert "content" in event.before
+    assert "forms" not in event.before
+    assert then is not None
+    assert (then.content, then.forms.label) == ("Anna uses Helix.", forms.label("Anna uses Helix."))
