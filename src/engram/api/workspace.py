@@ -35,8 +35,8 @@ from engram.workspace.folder import FolderLock
 from engram.workspace.layouts import (
     LAYOUTS,
     LEDGER,
+    OURS,
     SETUP,
-    STATE,
     Setup,
     drop_setup,
     kind_of,
@@ -276,7 +276,7 @@ class Workspaces:
                         wiped += 1
                 if not whole:
                     save_state(root, state)
-            for path in (SETUP, STATE) if whole else ():
+            for path in OURS if whole else ():
                 wipe(str(root / path))
         return wiped
 

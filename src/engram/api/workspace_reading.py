@@ -20,9 +20,7 @@ from engram.model.capture import Draft, Receipt
 from engram.model.facts import EdgeType
 from engram.model.memory import ANY_STATUS, Memory, Policy, Priority, Status
 from engram.model.plain import plain, scope_from
-from engram.model.session import LoopState
 from engram.ports import View
-from engram.rules.commitments import details_of, tags_of
 from engram.text.words import content_hash
 from engram.workspace import folder, ledger, notes
 from engram.workspace import layouts as layout
@@ -34,8 +32,11 @@ from engram.workspace.layouts import (
     Known,
     KnownFile,
     Setup,
+    changes_of,
     digest,
+    fields_of,
     kind_of,
+    same_value,
 )
 from engram.workspace.pages import Edit, Fields, Piece, aligned, one_line
 
@@ -153,12 +154,7 @@ class FolderReader:
         """Memories whose places are looked at again."""
         self.edits: dict[str, list[tuple[Edit, Known | None]]] = {}
         self.cache: dict[str, Memory | None] = {}
-        self.events: dict[str, str] = {}
-        """The event of each memory."""
-        self.by_event: dict[str, str] = {}
-        self.new_events: list[tuple[str, str]] = []
-        """Events that were given out in this sync."""
-        self.numbering = ledger.Numbering(())
+        self.events = ledger.EventIds()
         self._where: dict[str, list[tuple[str, str]]] | None = None
         self._clashes: set[str] | None = None
         self._became: dict[str, str] | None = None
@@ -205,35 +201,16 @@ class FolderReader:
             return
         known = self.caller.tools.store.origins.known(self.caller.access.scope, EVENT_ORIGIN)
         for origin in sorted(known):
-            identity = origin.removeprefix(EVENT_ORIGIN)
-            self.by_event[identity] = known[origin][0]
-            self.events[known[origin][0]] = identity
+            identity, memory_id = origin.removeprefix(EVENT_ORIGIN), known[origin][0]
+            self.events.memories[identity], self.events.of[memory_id] = memory_id, identity
         for _, key, piece in self.state.pieces():
             if piece.memory and ledger.ID.match(key):
-                self.by_event.setdefault(key, piece.memory)
-        self.numbering = ledger.Numbering([*self.by_event, *self._ids_in_files()])
-
-    def _ids_in_files(self) -> list[str]:
-        found: list[str] = []
+                self.events.memories.setdefault(key, piece.memory)
+        self.events.taken(self.events.memories)
         for path in sorted(self.stamps):
             if path.startswith("memory/") and path.endswith(".jsonl"):
                 with suppress(WorkspaceError):
-                    found += [str(one["id"]) for one in ledger.events_in(self._text(path))]
-        return found
-
-    def _event_of(self, memory: Memory) -> str:
-        identity = self.events.get(memory.id, "")
-        if not identity and ledger.ID.match(memory.id.upper()):
-            identity = memory.id.upper()
-        if not identity:
-            identity = self.numbering.take(memory.local(memory.created_at))
-            self._keep_event(memory.id, identity)
-        self.events[memory.id] = identity
-        return identity
-
-    def _keep_event(self, memory_id: str, identity: str) -> None:
-        self.by_event[identity] = memory_id
-        self.new_events.append((memory_id, identity))
+                    self.events.taken(str(one["id"]) for one in ledger.events_in(self._text(path)))
 
     def _text(self, path: str) -> str:
         if path not in self.texts:
@@ -299,7 +276,7 @@ class FolderReader:
                 # The last word was taken away: what it had superseded holds again.
                 was = known.pieces[max(former)]
                 was.old, was.file, was.mind = False, before.file, before.mind
-                self.events[before.memory] = max(former)
+                self.events.of[before.memory] = max(former)
                 del known.pieces[key]
                 changes.append(FileChange(path, kind, there[max(former)], was))
             else:
@@ -389,7 +366,7 @@ class FolderReader:
 
     def _bind(self, one: NewPiece) -> bool:
         """Whether the memory is known already: then the two are only joined, or differ and are shown."""
-        memory_id = self.by_event.get(one.piece.key, "") if one.kind in LINES else ""
+        memory_id = self.events.memories.get(one.piece.key, "") if one.kind in LINES else ""
         named = one.piece.key if one.kind in LINES else str(one.piece.notes.get("id") or "")
         if not memory_id and named:
             memory_id = id_of(named)
@@ -398,14 +375,14 @@ class FolderReader:
         memory = self._get(memory_id, again=True) if memory_id else None
         if memory is None:
             return False
-        mind = self._fields(one.kind, memory, one.name)
+        mind = fields_of(one.kind, memory, one.name)
         known = Known(memory.id, dict(one.piece.fields), mind)
         self.state.files[one.path].pieces[one.piece.key] = known
         if one.kind in LINES:
-            self.events[memory.id] = max(self.events.get(memory.id, ""), one.piece.key)
+            self.events.read(memory.id, one.piece.key)
         self.touched.add(memory.id)
         if one_line(mind["content"]) != one_line(one.piece.fields["content"]) and not known.old:
-            if one.kind == "archived" or (one.kind == "event" and self.events[memory.id] != one.piece.key):
+            if one.kind == "archived" or (one.kind == "event" and self.events.of[memory.id] != one.piece.key):
                 known.old = True
             else:
                 # Without a memory of what both agreed on nobody can say which is newer.
@@ -436,12 +413,12 @@ class FolderReader:
         return record if not self.setup.scope else {**record, "scope": plain(self.scope)}
 
     def _know(self, one: NewPiece, memory: Memory) -> None:
-        own = Known(memory.id, dict(one.piece.fields), self._fields(one.kind, memory, one.name), own=True)
+        own = Known(memory.id, dict(one.piece.fields), fields_of(one.kind, memory, one.name), own=True)
         self.state.files[one.path].pieces[one.piece.key] = own
         if one.kind in LINES:
-            self.events[memory.id] = max(self.events.get(memory.id, ""), one.piece.key)
+            self.events.read(memory.id, one.piece.key)
             if id_of(one.piece.key) != memory.id:
-                self._keep_event(memory.id, one.piece.key)
+                self.events.join(memory.id, one.piece.key)
         if one.kind == "extract":
             self.state.logged.add(memory.id)
         self.touched.add(memory.id)
@@ -477,7 +454,7 @@ class FolderReader:
             told = reversed(self._events_told())
             self._became = {one_line(event["content"]): str(event["id"]) for event in told}
         identity = self._became.get(one_line(one.piece.fields["content"]), "")
-        return self._get(self.by_event.get(identity) or id_of(identity)) if identity else None
+        return self._get(self.events.memories.get(identity) or id_of(identity)) if identity else None
 
     def _item_draft(self, one: NewPiece) -> Draft | None:
         words = str(one.piece.fields["content"])
@@ -544,19 +521,19 @@ class FolderReader:
                 continue
             memory = self._get(memory.id, again=True) or memory
             name = self._page_name(one.path, one.kind)
-            mind = self._fields(one.kind, memory, name)
+            mind = fields_of(one.kind, memory, name)
             edited = {f: v for f, v in one.piece.fields.items() if v != one.known.file.get(f)}
             moved = {f for f in mind if mind[f] != one.known.told.get(f)}
-            clashing = {f for f in edited if f in moved and not _same_value(f, edited[f], mind[f])}
+            clashing = {f for f in edited if f in moved and not same_value(f, edited[f], mind[f])}
             if clashing:
                 self._show(memory, one, clashing, name)
                 continue
-            wanted = {f: v for f, v in edited.items() if not _same_value(f, v, mind.get(f))}
+            wanted = {f: v for f, v in edited.items() if not same_value(f, v, mind.get(f))}
             self._take(memory, one, wanted, name)
 
     def _take(self, memory: Memory, one: FileChange, wanted: Fields, name: str) -> None:
         try:
-            changes = self._engine_changes(memory, one.kind, wanted, name)
+            changes = changes_of(memory, one.kind, wanted, name, self.caller.tools.clock.now())
             if changes:
                 if memory.status not in STANDING and "content" in changes and "status" not in changes:
                     changes["status"] = Status.ACTIVE  # who edits it wants it
@@ -568,36 +545,10 @@ class FolderReader:
             return
         self.cache[memory.id] = memory
         # What the person did not touch is as it was agreed on: a change there still has to reach the file.
-        now, before = self._fields(one.kind, memory, name), one.known.told
+        now, before = fields_of(one.kind, memory, name), one.known.told
         same = {f: before[f] for f in now if f in before and one.piece.fields.get(f) == one.known.file.get(f)}
         one.known.file = dict(one.piece.fields)
         one.known.mind = {**now, **same}
-
-    def _engine_changes(self, memory: Memory, kind: str, wanted: Fields, name: str) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
-        for field_name, value in wanted.items():
-            if field_name == "content":
-                changes["content"] = notes.about(name, str(value)) if kind == "facts" else str(value)
-            elif field_name == "type":
-                changes["category"] = str(value).lower()
-            elif field_name == "status" and kind == "event":
-                state = LoopState.DONE if value == "closed" else LoopState.OPEN
-                now = self.caller.tools.clock.now()
-                changes["details"] = details_of(
-                    state, memory.details, closed=(now, "") if value == "closed" else None
-                )
-                changes["tags"] = tags_of(state, memory.tags)
-            elif field_name == "status":
-                changes["status"] = notes.status_of(value)
-            elif field_name == "tags":
-                changes["tags"] = notes.tags_of(value)
-            elif field_name in ("expires_at", "verified_at"):
-                changes[field_name] = ledger.moment_of(str(value)) if value else None
-            else:
-                changes[field_name] = value
-        if changes.get("verified_at", False) is None:
-            del changes["verified_at"]
-        return changes
 
     def _show(self, memory: Memory, one: FileChange, clashing: Iterable[str], name: str) -> None:
         """Keep the file's version as a memory of its own, against the other, and show both in the file."""
@@ -607,7 +558,7 @@ class FolderReader:
         because = f"{names} changed both in {one.path} and in the memory"
         self.told.conflicts.append(SyncConflict(one.path, memory.id, because, other.id))
         self.touched |= {memory.id, other.id}
-        mind = self._fields(one.kind, memory, name)
+        mind = fields_of(one.kind, memory, name)
         if one.kind == "event":
             # A line holds one version: the file's becomes an event of its own, this one says what is known.
             one.known.clash = ""
@@ -652,8 +603,8 @@ class FolderReader:
             self._revive(one)
             return
         name = self._page_name(one.path, one.kind)
-        mind = self._fields(one.kind, memory, name)
-        wanted = {f: v for f, v in one.piece.fields.items() if not _same_value(f, v, mind.get(f))}
+        mind = fields_of(one.kind, memory, name)
+        wanted = {f: v for f, v in one.piece.fields.items() if not same_value(f, v, mind.get(f))}
         self._take(memory, one, wanted, name)
         self.touched |= {memory.id, other}
         with suppress(InvalidInput):
@@ -683,7 +634,7 @@ class FolderReader:
         self.touched.add(memory.id)
         if piece is None or not piece.clash:
             return
-        fields = self._fields(file.kind, memory, self._page_name(path, file.kind))
+        fields = fields_of(file.kind, memory, self._page_name(path, file.kind))
         known.mind = fields
         told: Fields = piece.notes
         if file.kind == "note":
@@ -732,24 +683,8 @@ class FolderReader:
 
     def _has_moved(self, memory: Memory, path: str, known: Known) -> bool:
         kind = self.state.files[path].kind
-        mind = self._fields(kind, memory, self._page_name(path, kind))
+        mind = fields_of(kind, memory, self._page_name(path, kind))
         return mind.get("content") != known.told.get("content")
-
-    def _fields(self, kind: str, memory: Memory, name: str = "") -> dict[str, Any]:
-        """What a page of a kind says of a memory."""
-        if kind == "note":
-            return notes.note_fields(memory)
-        if kind in LINES:
-            return ledger.event_fields(memory)
-        if kind == "extract":
-            return {"content": one_line(memory.content), "priority": str(memory.priority)}
-        if kind == "facts":
-            fields: dict[str, Any] = {"content": notes.item_words(name, memory.content)}
-            if memory.verified_at is not None:
-                fields["verified_at"] = memory.local(memory.verified_at).date().isoformat()
-            return fields
-        told: dict[str, Any] = {"content": memory.content}
-        return {**told, "priority": str(memory.priority)} if kind == "principle" else told
 
     def _page_name(self, path: str, kind: str) -> str:
         if kind != "facts" or "/" not in path or path not in self.stamps:
@@ -787,17 +722,6 @@ def age_of(memory: Memory | None) -> float:
 
 def _differs(now: Fields, before: Fields) -> bool:
     return any(value != before.get(name) for name, value in now.items())
-
-
-def _same_value(name: str, one: Any, two: Any) -> bool:
-    if name in ("expires_at", "verified_at"):
-        times = [ledger.moment_of(str(value)) for value in (one, two)]
-        return times[0] == times[1]
-    if name == "content":
-        return str(one).strip() == str(two).strip()
-    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
-        return list(map(str, one)) == list(map(str, two))
-    return bool(one == two)
 
 
 def _stands(memory: Memory | None) -> bool:

@@ -40,6 +40,7 @@ from engram.workspace.layouts import (
     KnownFile,
     Place,
     digest,
+    fields_of,
     kind_of,
     save_state,
     tops,
@@ -108,7 +109,7 @@ class FolderSync(FolderReader):
         return any(event.memory not in self.touched for event in after) or len(after) >= PAGE
 
     def _keep_events(self) -> None:
-        pending = list(self.new_events)
+        pending = list(self.events.fresh)
         if not pending:
             return
         place = self.caller.access.scope
@@ -119,7 +120,7 @@ class FolderSync(FolderReader):
                     unit.set_origin(memory_id, place, f"{EVENT_ORIGIN}{identity}", "")
 
         self.caller.tools.store.write(work, self.caller.actor)
-        self.new_events.clear()
+        self.events.fresh.clear()
 
     def _wanted(self, memory: Memory | None) -> bool:
         return (
@@ -167,7 +168,7 @@ class FolderSync(FolderReader):
         if known.clash or known.old or file.kind == "extract" or path not in self.stamps:
             return
         name = self._page_name(path, file.kind)
-        mind = self._fields(file.kind, memory, name)
+        mind = fields_of(file.kind, memory, name)
         moved = {f: v for f, v in mind.items() if v != known.told.get(f)}
         if file.kind == "note":
             place = layout.note_place(memory, edges, path)
@@ -195,17 +196,15 @@ class FolderSync(FolderReader):
     ) -> None:
         """The ledger is never edited: what changed is a later event that supersedes the former."""
         if not {*moved} & {*APPENDED} or memory.status not in STANDING:
-            known.mind = self._fields("event", memory)
+            known.mind = fields_of("event", memory)
             return
         known.old = True
-        identity = self.numbering.take(memory.local(memory.modified_at))
-        self._keep_event(memory.id, identity)
-        self.events[memory.id] = identity
-        told = ledger.event_notes(memory, identity, edges, self.events)
+        identity = self.events.give(memory, memory.local(memory.modified_at))
+        told = ledger.event_notes(memory, identity, edges, self.events.of)
         told |= {"ts": memory.local(memory.modified_at).isoformat(timespec="seconds"), "supersedes": key}
         if "status" in moved and "content" not in moved:
             told["related"] = list(dict.fromkeys([*(told.get("related") or []), key]))
-        fields = self._fields("event", memory)
+        fields = fields_of("event", memory)
         self._edit(LEDGER_FILE, Edit(None, fields, told), Known(memory.id, fields))
 
     def _move(self, path: str, place: Place, known: Known, memory: Memory) -> None:
@@ -239,12 +238,12 @@ class FolderSync(FolderReader):
         if LEDGER not in self.setup.layouts:
             return
         if not kinds & LINES:
-            self._event_of(memory)
+            self.events.event_of(memory)
             for edge in edges:
                 other = self._get(edge.target if edge.source == memory.id else edge.source)
                 if other is not None and self._wanted(other) and edge.type in CHAINED:
-                    self._event_of(other)
-            yield layout.event_place(memory, self.events[memory.id], edges, self.events)
+                    self.events.event_of(other)
+            yield layout.event_place(memory, self.events.of[memory.id], edges, self.events.of)
         kind = layout.page_kind(memory)
         if kind and kind not in kinds and memory.status in STANDING and not is_version:
             yield layout.page_place(memory, kind, self._page_owners())
@@ -455,7 +454,7 @@ class FolderSync(FolderReader):
         archived = "\n".join(
             self._text(path) for path in sorted(self.stamps) if path.startswith("memory/ledger-archive-")
         )
-        return views.LedgerView(text, archived, dict(self.events))
+        return views.LedgerView(text, archived, dict(self.events.of))
 
     def _view(self, path: str, text: str) -> None:
         """Write a page that is only written; lines that somebody added to it are kept."""
@@ -505,10 +504,10 @@ class FolderSync(FolderReader):
                 edits.append((Edit(piece, None), None))
         taken = {one_line(piece.fields["content"]) for piece in pieces}
         for memory, section in page.items:
-            fields = self._fields("facts", memory, name)
+            fields = fields_of("facts", memory, name)
             if memory.id in shown or fields["content"] in taken or not self._wanted(memory):
                 continue
-            source = self.events.get(memory.id, "")
+            source = self.events.of.get(memory.id, "")
             edits.append(
                 (Edit(None, fields, {"section": section, "source": source}), Known(memory.id, fields))
             )

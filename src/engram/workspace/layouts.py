@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,20 @@ from engram.errors import WorkspaceError
 from engram.lazily import dataclass
 from engram.model.facts import Edge
 from engram.model.memory import Memory, Status, Type
+from engram.model.session import LoopState
+from engram.rules.commitments import details_of, tags_of
 from engram.workspace import folder, ledger, notes
 from engram.workspace.folder import HOME, Stamp
-from engram.workspace.pages import Extracts, FactLines, Fields, LedgerLines, Note, PageKind, WholePage
+from engram.workspace.pages import (
+    Extracts,
+    FactLines,
+    Fields,
+    LedgerLines,
+    Note,
+    PageKind,
+    WholePage,
+    one_line,
+)
 from engram.workspace.text import slug
 
 LEDGER, FILES = "ledger", "files"
@@ -195,6 +207,71 @@ def entity_head(
     return "\n".join(lines)
 
 
+# ---------------------------------------------------------------- fields
+# What a page says of a memory, and what a person who changes it there wants of the memory.
+
+
+def _item(memory: Memory, name: str) -> dict[str, Any]:
+    told = {"content": notes.item_words(name, memory.content)}
+    verified = memory.verified_at
+    return told if verified is None else {**told, "verified_at": memory.local(verified).date().isoformat()}
+
+
+TOLD: Mapping[str, Callable[[Memory, str], dict[str, Any]]] = {
+    "note": lambda memory, _: notes.note_fields(memory),
+    "event": lambda memory, _: ledger.event_fields(memory),
+    "archived": lambda memory, _: ledger.event_fields(memory),
+    "extract": lambda memory, _: {"content": one_line(memory.content), "priority": str(memory.priority)},
+    "facts": _item,
+    "principle": lambda memory, _: {"content": memory.content, "priority": str(memory.priority)},
+}
+
+
+def fields_of(kind: str, memory: Memory, name: str = "") -> dict[str, Any]:
+    """What a page of a kind says of a memory; `name` is whom the page is about."""
+    return TOLD[kind](memory, name) if kind in TOLD else {"content": memory.content}
+
+
+def changes_of(memory: Memory, kind: str, wanted: Fields, name: str, now: datetime) -> dict[str, Any]:
+    """What changes in a memory when a page of a kind says something else."""
+    changes: dict[str, Any] = {}
+    for field_name, value in wanted.items():
+        match field_name:
+            case "content":
+                changes["content"] = notes.about(name, str(value)) if kind == "facts" else str(value)
+            case "type":
+                changes["category"] = str(value).lower()
+            case "status" if kind == "event":
+                state = LoopState.DONE if value == "closed" else LoopState.OPEN
+                closed = (now, "") if value == "closed" else None
+                changes["details"] = details_of(state, memory.details, closed=closed)
+                changes["tags"] = tags_of(state, memory.tags)
+            case "status":
+                changes["status"] = notes.status_of(value)
+            case "tags":
+                changes["tags"] = notes.tags_of(value)
+            case "expires_at":
+                changes["expires_at"] = ledger.moment_of(str(value)) if value else None
+            case "verified_at":
+                if seen := ledger.moment_of(str(value)) if value else None:
+                    changes["verified_at"] = seen
+            case _:
+                changes[field_name] = value
+    return changes
+
+
+def same_value(name: str, one: Any, two: Any) -> bool:
+    """Whether two values of a field mean the same."""
+    if name in ("expires_at", "verified_at"):
+        times = [ledger.moment_of(str(value)) for value in (one, two)]
+        return times[0] == times[1]
+    if name == "content":
+        return str(one).strip() == str(two).strip()
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return list(map(str, one)) == list(map(str, two))
+    return bool(one == two)
+
+
 # ---------------------------------------------------------------- reading a page as records
 
 
@@ -224,6 +301,9 @@ def page_record(path: str, kind: str, fields: Fields, told: Fields) -> dict[str,
 
 SETUP = f"{HOME}/workspace.json"
 STATE = f"{HOME}/state.json"
+IGNORED = f"{HOME}/.gitignore"
+OURS = (SETUP, STATE, IGNORED)
+"""What we keep about a folder, beside the files that are kept in step."""
 VERSION = 1
 
 
@@ -333,13 +413,13 @@ def save_setup(root: Path, setup: Setup) -> None:
         "since": setup.since,
         "id": setup.id,
     }
-    _write(root, f"{HOME}/.gitignore", "*\n")
+    _write(root, IGNORED, "*\n")
     _write(root, SETUP, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
 
 
 def drop_setup(root: Path) -> None:
     """Take away what we keep about a folder; its own files stay."""
-    for name in (SETUP, STATE, f"{HOME}/.gitignore"):
+    for name in OURS:
         (root / name).unlink(missing_ok=True)
 
 

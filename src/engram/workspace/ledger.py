@@ -60,20 +60,51 @@ def event_id(day: date, number: int) -> str:
     return f"EVT-{day:%Y%m%d}-{number:03}"
 
 
-class Numbering:
-    """Gives out the next free id of each day."""
+class EventIds:
+    """Which event tells of which memory of a folder; gives out the next free id of each day."""
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+        """The event of each memory."""
+        self.memories: dict[str, str] = {}
+        """The memory of each event."""
+        self.fresh: list[tuple[str, str]] = []
+        """Memories and events that were joined in this sync."""
         self._last: dict[str, int] = {}
-        for one in taken:
+
+    def taken(self, ids: Iterable[str]) -> None:
+        """These are given to nobody else."""
+        for one in ids:
             if match := ID.match(one.upper()):
                 self._last[match[1]] = max(self._last.get(match[1], 0), int(match[2]))
+
+    def join(self, memory_id: str, identity: str) -> None:
+        """An event tells of a memory from now on."""
+        self.memories[identity] = memory_id
+        self.fresh.append((memory_id, identity))
+
+    def read(self, memory_id: str, identity: str) -> None:
+        """An event of a file tells of a memory; the last of several is its event."""
+        self.of[memory_id] = max(self.of.get(memory_id, ""), identity)
 
     def take(self, at: datetime) -> str:
         """The next id of a day."""
         day = f"{at:%Y%m%d}"
         self._last[day] = self._last.get(day, 0) + 1
         return event_id(at.date(), self._last[day])
+
+    def give(self, memory: Memory, at: datetime) -> str:
+        """The next id of a day, for a memory."""
+        self.of[memory.id] = self.take(at)
+        self.join(memory.id, self.of[memory.id])
+        return self.of[memory.id]
+
+    def event_of(self, memory: Memory) -> str:
+        """The event of a memory; a new one where it has none."""
+        own = memory.id.upper()
+        known = self.of.get(memory.id) or (own if ID.match(own) else "")
+        self.of[memory.id] = known or self.give(memory, memory.local(memory.created_at))
+        return self.of[memory.id]
 
 
 # ---------------------------------------------------------------- from a memory
@@ -366,7 +397,8 @@ def repaired(text: str) -> tuple[str, str, list[str]]:
     'EVT-20260128-001 occurred twice: the later is EVT-20260128-002'
     """
     lines, damaged, told = [], [], []
-    ids = Numbering(str(one["id"]) for one in map(event_line, text.split("\n")) if one)
+    ids = EventIds()
+    ids.taken(str(one["id"]) for one in map(event_line, text.split("\n")) if one)
     seen: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
