@@ -250,11 +250,12 @@ def test_the_reach_of_an_access_covers_what_it_may_read(store: Store) -> None:
 
 
 def test_readers_see_what_was_selected(store: Store) -> None:
-    wanted = add(store, "the one", tags=("x",))
+    wanted = add(store, "the one", tags=("Xylo", "home"))
     add(store, "the other")
-    keys = store.memories.select(view(tags_any=frozenset({"x"})), 10)
-    assert keys is not None
-    assert contents_of(store, keys) == [wanted.content]
+    for filters in ({"tags_any": {"xylo"}}, {"tags_all": {"XYLO", "xylo", "Home"}}):  # in whatever letters
+        keys = store.memories.select(view(**{name: frozenset(tags) for name, tags in filters.items()}), 10)
+        assert keys is not None
+        assert contents_of(store, keys) == [wanted.content]
 
 
 def test_what_was_used_lately_is_known(store: Store, clock: FakeClock) -> None:
