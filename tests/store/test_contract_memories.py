@@ -252,8 +252,9 @@ def test_the_reach_of_an_access_covers_what_it_may_read(store: Store) -> None:
 def test_readers_see_what_was_selected(store: Store) -> None:
     wanted = add(store, "the one", tags=("Xylo", "home"))
     add(store, "the other")
-    for filters in ({"tags_any": {"xylo"}}, {"tags_all": {"XYLO", "xylo", "Home"}}):  # in whatever letters
-        keys = store.memories.select(view(**{name: frozenset(tags) for name, tags in filters.items()}), 10)
+    every = frozenset({"XYLO", "xylo", "Home"})
+    for asked in (view(tags_any=frozenset({"xylo"})), view(tags_all=every)):  # in whatever letters
+        keys = store.memories.select(asked, 10)
         assert keys is not None
         assert contents_of(store, keys) == [wanted.content]
 
