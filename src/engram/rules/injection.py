@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 from zlib import crc32, decompress
@@ -393,7 +393,7 @@ def _numbers(word: str) -> tuple[int, frozenset[int]]:
 @cache
 def _weights() -> tuple[list[float], float]:
     """A weight for each bucket, and what a sentence begins with: one byte each, after two numbers in text."""
-    raw = (files("engram.text") / "data" / "injection.bin").read_bytes()
+    raw = Path(lexicon.__file__).with_name("data").joinpath("injection.bin").read_bytes()
     scale, bias = (float(number) for number in raw[:32].split())
     steps = [(byte - 128) * scale for byte in range(256)]
     return [steps[byte] for byte in decompress(raw[32:])], bias

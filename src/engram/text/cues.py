@@ -180,10 +180,11 @@ def kin(question: str, asked: Iterable[str]) -> tuple[str, ...]:
     True
     """
     had = dict.fromkeys(asked)
-    english, chinese = _families()
+    english = _english_families()
     found = [term for word in had for term in english.get(word, ())]
     if not question.isascii():
-        found += (term for word, family in chinese.items() if word in question for term in family)
+        families = _chinese_families().items()
+        found += (term for word, family in families if word in question for term in family)
     return tuple(dict.fromkeys(term for term in found if term not in had))[:KINSHIP_MOST]
 
 
@@ -207,22 +208,27 @@ def _forms() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _families() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """For each English term and each Chinese word the terms of its families."""
-    english: dict[str, list[str]] = {}
-    chinese: dict[str, list[str]] = {}
+def _english_families() -> dict[str, list[str]]:
+    """For each English term the terms of its families."""
+    found: dict[str, list[str]] = {}
     common = lexicon.words("stop_words")
     for row in lexicon.lines("kinship"):
-        spaced, _, run_on = row.partition("|")
-        stems = [words.terms(word)[0] for word in spaced.split() if word not in common]
+        stems = [words.terms(word)[0] for word in row.partition("|")[0].split() if word not in common]
         for stem in stems:
-            english.setdefault(stem, []).extend(stems)
-        pieces = [piece for word in run_on.split() for piece in _pieces(word)]
-        for word in run_on.split():
-            chinese.setdefault(word, []).extend(pieces)
-    return {key: tuple(found) for key, found in english.items()}, {
-        key: tuple(found) for key, found in chinese.items()
-    }
+            found.setdefault(stem, []).extend(stems)
+    return found
+
+
+@cache
+def _chinese_families() -> dict[str, list[str]]:
+    """For each Chinese word the terms of its families."""
+    found: dict[str, list[str]] = {}
+    for row in lexicon.lines("kinship"):
+        run_on = row.partition("|")[2].split()
+        pieces = [piece for word in run_on for piece in _pieces(word)]
+        for word in run_on:
+            found.setdefault(word, []).extend(pieces)
+    return found
 
 
 def _pieces(word: str) -> list[str]:
