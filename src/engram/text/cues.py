@@ -59,7 +59,7 @@ def cues(question: str) -> tuple[Cue, ...]:
     if of_work := _OF_WORK.search(question):
         asks = of_work["asks"]
         found = [*(cue for cue in found if cue.words not in asks), Cue(asks, _WORK)]
-    if _HAN.search(question):
+    if not question.isascii() and _HAN.search(question):
         found += (cue for word, cue in _chinese().items() if word in question)
     return tuple(found)
 
