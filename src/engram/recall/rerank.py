@@ -480,7 +480,9 @@ def _later_words(
     known |= {key: _brought(key, memory, first) for key, memory in read.items()}
     ended = _ended_by(first, ordered[:BELIEVED])
     own = USER in plan.shown.speakers
-    asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.noise, own=own)
+    asked = Asked(
+        frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.kinds, plan.noise, own=own
+    )
     tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
     led_to = (known[key] for key in linked | ended if key in known)
     beside = () if first.answers > 1 else (*ordered[1:HEAD], *tells)
@@ -499,6 +501,8 @@ class Asked:
 
     slots: frozenset[str]
     kinds: frozenset[str]
+    things: frozenset[str]
+    """Terms for the kinds of things."""
     noise: Noise
     own: bool = False
     """Whether it is asked of whoever asks."""
@@ -523,6 +527,7 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     )
     kinds, before_it = value_kinds(memory.content), value_kinds(before.content)
     alike = kinds & before_it & (asked.kinds or TELLING_KINDS)
+    lacks_value = bool(asked.kinds & before_it and not asked.kinds & kinds)
     if first.answers > 1 and (elsewhere or _tells_of_others(memory)):
         return 0.0
     return (
@@ -533,10 +538,15 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
         + SAME_KIND * bool(alike)
         + FILLS * bool(asked.slots & fills)
         + ELSEWHERE * bool(elsewhere)
-        + LACKS * bool(asked.kinds & before_it and not asked.kinds & kinds)
+        + LACKS * (lacks_value or _lacks_thing(first, one, asked))
         + SAME_TALK * (before.session != "" and memory.session == before.session)
         + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
+
+
+def _lacks_thing(first: Candidate, one: Candidate, asked: Asked) -> bool:
+    """Whether the first names a thing of a kind that is asked for, and the later one none."""
+    return not asked.things.isdisjoint(first.match.terms) and asked.things.isdisjoint(one.match.terms)
 
 
 def _is_of_another(memory: Memory, before: Memory) -> bool:
