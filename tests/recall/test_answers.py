@@ -59,6 +59,15 @@ def test_a_kind_is_asked_for_and_a_thing_of_it_was_told(life: Engram) -> None:
     )
 
 
+def test_what_is_said_of_somebody_just_spoken_of_is_found_by_who_that_is(life: Engram) -> None:
+    for said in ("my neighbour wilma got a new greenhouse", "shes scared stiff of wasps"):
+        life.observe(said, session="garden")
+    life.flush("garden")
+    assert (
+        contents(life.recall("What frightens wilma?", dry=True, limit=2))[-1] == "shes scared stiff of wasps"
+    )
+
+
 def test_what_tells_the_part_of_a_life_that_is_asked_for_is_let_in(life: Engram) -> None:
     told_and_asked = {
         "I was raised in Leith, above a chip shop.": "Where did I spend my childhood?",

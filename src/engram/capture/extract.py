@@ -165,7 +165,7 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
         check_cancelled()
         said = replace(_said(turn, names), person=person, told=tuple(told))
         for draft in _read_turn(turn, previous, said, gate, reading.left_out, tools):
-            reading.keep(_attached(draft, told), (turn.key,))
+            reading.keep(_in_context(_attached(draft, told), told), (turn.key,))
         if turn.part is Part.USER:
             told.append(turn.content[:CONTEXT_LIMIT])
         previous, person = turn, _last_person((turn,), names, person)
@@ -184,6 +184,19 @@ def _attached(draft: Draft, told: Sequence[str]) -> Draft:
     return replace(draft, details={**draft.details, "after": next(alike, told[-1])})
 
 
+def _in_context(draft: Draft, told: Sequence[str]) -> Draft:
+    """A statement about "her" or "it" is found by the words before it too, when nobody says who is meant."""
+    known = draft.details.keys() & {"about", "context", "after"}
+    if not told or known or not _LEANS_BACK.match(draft.content):
+        return draft
+    return replace(draft, details={**draft.details, "context": told[-1]})
+
+
+_LEANS_BACK = re.compile(
+    r"(?:(?:and|but|so|oh|ok|also|well|n)\b[\s,]*)*"
+    r"(?:s?he(?:['’]?(?:s|ll|d))?|they(?:['’]?(?:re|ve|ll|d))?|his|hers?|their|it(?:['’]?s)?)\b|给?[他她它]",
+    re.IGNORECASE,
+)
 _POINTS_BACK = re.compile(r"(?:it['’]?s|that['’]?s|it is|they['’]?(?:ve|re)?)\b", re.IGNORECASE)
 _OWN_SUBJECT = re.compile(
     r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news)\b[\s,:!.-]*)*"
