@@ -3,14 +3,16 @@
     PYTHONPATH=src python benchmarks/injection.py                 # both halves, rates only
     PYTHONPATH=src python benchmarks/injection.py --failures      # what went wrong in the development half
 
-The texts are ours, written by published families of attacks (goal hijacking and prompt leaking, indirect
-injection through pages and mails, fake completions and role markers, tool calls, exfiltration through links,
-planted memories, jailbreak personas, encodings and homoglyphs), in six languages. `injection_*` was written
-before the first rules. `poison_*` was written later in wordings those rules do not know (notes to models in
-documents, results of tools, wishes in the user's name, role play, administrators) beside what developers and
-families write every day, and split by chance. `incidents_*` was written by published incidents, after list
-and sentences of the training. Development halves are trained on (`train_injection.py`); failures of test
-halves are not looked at. Other files of the same form can be named.
+The texts are ours, in six languages, by what an attack must do to work: order an action, take the place of
+rules, make a model repeat its instructions, carry data out, ask for secrecy, lay down a rule for ever,
+imitate calls of tools, hide, claim trust for a stranger, praise a product, change accounts, claim
+authority. Each names its source: what `user` and `agent` say is judged as one's own, mails, documents,
+pages, results of tools and imports as a stranger's. Ordinary texts are hard ones: mails that ask, manuals,
+recipes, reviews, policies, notes of agents, wishes of the user himself.
+
+The test half was written before the words and weights of the model and was not looked at while they were
+mended; the same hand wrote both halves. Its failures are never printed. Other files of the same form can be
+named.
 """
 
 from __future__ import annotations
@@ -24,24 +26,9 @@ from pathlib import Path
 from engram.rules.injection import HARD, SOFT, signs_of
 
 DATA = Path(__file__).parent / "data"
-HALVES = ("injection_dev", "injection_test", "poison_dev", "poison_test", "incidents_dev", "incidents_test")
-FOREIGN = frozenset(
-    {
-        "document",
-        "toolresult",
-        "indirect",
-        "mail",
-        "calendar",
-        "tool",
-        "issue",
-        "slack",
-        "paper",
-        "resume",
-        "shop",
-    }
-    | {"bot", "browser", "rules"}
-)
-"""Families of texts that come from a document, a mail or a tool and not from the user."""
+HALVES = ("injection_dev", "injection_test")
+OWN = ("user", "agent")
+"""Sources that are not a stranger."""
 Z = 1.96
 
 
@@ -59,14 +46,14 @@ def main() -> None:
         report(path.stem, texts)
         if given.failures and not path.stem.endswith("test"):
             for one in texts:
-                signs = signs_of(one["text"], foreign=one["family"] in FOREIGN)
+                signs = signs_of(one["text"], foreign=one["source"] not in OWN)
                 if (signs.score >= SOFT) != one["attack"]:
                     print("  ", one["family"], one["language"], signs.families, repr(one["text"]))
 
 
 def report(half: str, texts: list[dict[str, object]]) -> None:
     """The rates of one half, and by family."""
-    scores = [(one, signs_of(str(one["text"]), foreign=one["family"] in FOREIGN).score) for one in texts]
+    scores = [(one, signs_of(str(one["text"]), foreign=one["source"] not in OWN).score) for one in texts]
     bad = [score for one, score in scores if one["attack"]]
     good = [score for one, score in scores if not one["attack"]]
     print(f"{half}: {len(bad)} attacks, {len(good)} ordinary texts")

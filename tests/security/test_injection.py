@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engram.rules.injection import LIST, is_suspect, score
+from engram.rules.injection import LIST, SOFT, signs_of
 from engram.text import lexicon
 from tests.tables import every
 
@@ -35,7 +35,7 @@ def test_every_example_is_told_rightly() -> None:
     ],
 )
 def test_commands_stay_out(text: str) -> None:
-    assert is_suspect(text)
+    assert signs_of(text, foreign=True).score >= SOFT
 
 
 @every(
@@ -55,4 +55,4 @@ def test_commands_stay_out(text: str) -> None:
     ],
 )
 def test_ordinary_memories_pass(text: str) -> None:
-    assert score(text) == 0.0
+    assert signs_of(text).score == 0.0

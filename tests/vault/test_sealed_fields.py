@@ -18,6 +18,7 @@ import pytest
 from engram import Engram
 from engram.api.vault import init_vault, remove_vault, rotate_vault
 from engram.errors import KeyNeeded
+from engram.model.capture import Outcome
 from engram.model.event import Audited
 from engram.model.memory import Status, Tier
 from engram.model.scope import Access, Role, Scope
@@ -209,12 +210,35 @@ def test_rotation_opens_with_the_new_key_alone_and_removing_gives_everything_bac
 
 def test_two_numbers_that_look_alike_when_sealed_stay_two_memories() -> None:
     with Engram.open(":memory:", key=KEY) as memory:
-        one = memory.remember("My phone number is +49 171 2345678")
-        two = memory.remember("My phone number is +49 171 8765432")
+        one = memory.remember("Call the plumber at +49 171 2345678")
+        two = memory.remember("Call the plumber at +49 171 8765432")
         memory.consolidate()
 
         assert one.memory.id != two.memory.id
         assert memory.count() == 2
+
+
+def test_a_later_word_by_what_is_left_in_clear_ends_the_older_one() -> None:
+    with Engram.open(":memory:", key=KEY) as memory:
+        first = memory.remember("Anna's phone number is +49 30 5550113").memory
+        other = memory.remember("Ben's phone number is +49 30 5550999").memory
+        receipt = memory.remember("Anna's phone number is now +49 40 1112223")
+
+        assert (receipt.outcome, receipt.other) == (Outcome.SUPERSEDED, first.id)
+        now = memory.get(first.id)
+        assert now is not None
+        assert (now.status, now.content) == (Status.SUPERSEDED, "Anna's phone number is +49 30 5550113")
+        assert other.id in {one.id for one in memory.list().memories}
+        assert "1112223" in memory.recall("What is Anna's phone number?").hits[0].text
+
+
+def test_a_secret_is_found_by_what_it_is_about() -> None:
+    with Engram.open(":memory:", key=KEY) as memory:
+        memory.remember("My IBAN is DE89370400440532013000")
+        memory.remember("My PIN is 471100")
+
+        assert "DE89" in memory.recall("What is my IBAN?").hits[0].text
+        assert "471100" in memory.recall("What is my PIN?").hits[0].text
 
 
 def test_without_a_key_a_tier_is_a_label_and_receipt_and_doctor_say_so() -> None:

@@ -202,7 +202,7 @@ def _write(
     caller: CallerContext, ready: Sequence[_Ready], run: Run | None, relations: _Relations
 ) -> tuple[list[str], list[str], dict[int, str]]:
     """The ids that are new, those that were there, and the id of each record."""
-    prepared = link(make_ready([one.draft for one in ready], caller.tools), caller.tools)
+    prepared = link(make_ready([one.draft for one in ready], caller.tools, foreign=True), caller.tools)
     made = [(one, item, _as_it_was(item, one.kept)) for item, one in zip(prepared, ready, strict=True)]
     back = {memory.id for one, _, memory in made if _came_back(caller, one)}
     taken: list[str] = []

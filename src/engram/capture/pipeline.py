@@ -17,6 +17,7 @@ from functools import cache, partial
 from heapq import nlargest
 from threading import Lock
 from typing import TypeVar
+from zlib import crc32
 
 from engram.capture.settle import connect, link, settle
 from engram.config import Config
@@ -45,7 +46,7 @@ from engram.rules.sameness import (
     things,
 )
 from engram.rules.screen import screen
-from engram.rules.sealing import turned
+from engram.rules.sealing import is_found_by_meaning, turned
 from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_reference
 from engram.rules.vectors import thresholds
 from engram.text.assertion import CHANGE_MAY_BE, change_told
@@ -99,16 +100,16 @@ def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt
     return tools.store.write(work, calls[0][1])
 
 
-def make_ready(screened: Sequence[Draft], tools: Tools) -> list[PreparedDraft]:
+def make_ready(screened: Sequence[Draft], tools: Tools, *, foreign: bool = False) -> list[PreparedDraft]:
     """Everything that can be worked out from the drafts alone: needs no look at what is stored."""
-    return _embed_capture(_prepare_all(screened, tools), tools)
+    return _embed_capture(_prepare_all(screened, tools, foreign=foreign), tools)
 
 
-def _prepare_all(screened: Sequence[Draft], tools: Tools) -> list[PreparedDraft]:
+def _prepare_all(screened: Sequence[Draft], tools: Tools, *, foreign: bool = False) -> list[PreparedDraft]:
     prepared = []
     for draft in screened:
         check_cancelled()
-        prepared.append(prepare(draft, tools))
+        prepared.append(prepare(draft, tools, foreign=foreign))
     return prepared
 
 
@@ -402,6 +403,15 @@ def _told_in_clear(receipt: Receipt, tools: Tools) -> Receipt:
     )
 
 
+def _of_sealed(memory: Memory, verdict: Verdict) -> Verdict:
+    """What is sealed is added, or replaces what is sealed of the same; it never repeats or joins it."""
+    if not memory.sealed:
+        return verdict
+    if isinstance(verdict, Supersede) and verdict.whole:
+        return Supersede(verdict.memory, LATER_WORD)
+    return New(f"{memory.tier}: sealed, and what is left in clear corrects nothing")
+
+
 class _Batch:
     """Drafts written one after the other in one unit of work: a later one knows what an earlier one said."""
 
@@ -462,10 +472,9 @@ class _Batch:
             return New(why_suspect(item.memory))
         if item.apart:
             return New("kept apart, as was asked")
-        if item.memory.sealed:
-            return New(f"{item.memory.tier}: sealed, and compared with nothing")
-        if is_reference(item.memory):
-            return New("a document is kept as it stands")
+        if is_found_by_meaning(item.memory) or is_reference(item.memory):
+            sealed = f"{item.memory.tier}: sealed, and compared with nothing"
+            return New(sealed if item.memory.sealed else "a document is kept as it stands")
         found: dict[str, tuple[Memory, float | None]] = {}
         for memory, cosine in (*candidates, *self._said_before(), *self._stated_before(item)):
             now = self.latest.get(memory.id, memory)
@@ -481,15 +490,25 @@ class _Batch:
             # What the engine made of statements is none: it follows them, and is neither said nor corrected.
             and memory.source != ENGINE
             and not is_reference(memory)
-            and not memory.sealed
+            and bool(memory.sealed) == bool(item.memory.sealed)
+            and not is_found_by_meaning(memory)
         ]
-        return decide(item.statement, neighbours, limits_of(item.vector, self.tools.config))
+        limits = limits_of(item.vector, self.tools.config)
+        new = self._statement(item.memory) if item.memory.sealed else item.statement
+        return _of_sealed(item.memory, decide(new, neighbours, limits))
 
     def _statement(self, memory: Memory) -> NewStatement:
-        """What a neighbour says; the drafts of one call have many neighbours in common."""
+        """What a neighbour says; the drafts of one call have many neighbours in common.
+
+        What is sealed stands for a value of its own, whichever it is: "Anna's phone number is [phone]" may be
+        a later word on the same words, and whoever writes it learns nothing of the number.
+        """
         known = self.statements.get(id(memory))
         if known is None or known[0] is not memory:
-            known = self.statements[id(memory)] = (memory, NewStatement.of(memory))
+            told = memory
+            if memory.sealed:
+                told = replace(memory, content=memory.content.replace("]", f" {crc32(memory.id.encode())}]"))
+            known = self.statements[id(memory)] = (memory, NewStatement.of(told))
         return known[1]
 
     def _similar(

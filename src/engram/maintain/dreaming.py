@@ -24,6 +24,7 @@ from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.retention import initial_strength, replayed, retention
 from engram.rules.sameness import Neighbour, NewStatement, SamenessLimits, opposing
 from engram.rules.sealing import is_found_by_meaning, is_turned, opened, turned, turned_space
+from engram.rules.sensitivity import without_values
 from engram.rules.traits import SYNTHESIS, is_drawn
 from engram.rules.vectors import meant, thresholds
 from engram.text.forms import key_text
@@ -448,7 +449,7 @@ def _vectors(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Emb
     made = [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
     hidden = [memory for memory in memories if is_found_by_meaning(memory)]
     if tools.keys is not None and hidden:
-        words = [opened(memory, tools.keys).content for memory in hidden]
+        words = [without_values(opened(memory, tools.keys).content) for memory in hidden]
         space, rows = tools.embedder.embed(words)
         made += [
             (one, turned(Embedded(space, row), tools.keys)) for one, row in zip(hidden, rows, strict=True)

@@ -175,7 +175,7 @@ NAME_LENGTH_LIMIT = 128
 """Longest name of a scope's part, a session or a speaker."""
 
 SOURCE_TRUST: Mapping[str, float] = MappingProxyType(
-    {"human": 1.0, "agent": 0.7, "session": 0.7, "task": 0.7, "skill": 0.7, "proxy": 0.7}
+    {"human": 1.0, "agent": 0.7, "session": 0.7, "task": 0.7, "skill": 0.7, "proxy": 0.7, "api": 0.7}
 )
 """How far a source is trusted; every other source, being some kind of ingest, at `INGEST_TRUST`."""
 INGEST_TRUST = 0.5

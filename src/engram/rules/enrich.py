@@ -30,7 +30,7 @@ from engram.rules.importance import affect, confidence_of, standing_of
 from engram.rules.injection import marked
 from engram.rules.sameness import NewStatement, moved, surprise
 from engram.rules.sealing import is_found_by_meaning, sealed
-from engram.rules.sensitivity import at_least, tier_of
+from engram.rules.sensitivity import at_least, tier_of, without_values
 from engram.rules.traits import REFERENCE, by_layers, is_overheard, is_reference
 from engram.text import facts, kinds, metadata, names, words
 from engram.text.cues import slots_told, things_named
@@ -56,15 +56,15 @@ class PreparedDraft:
     hidden_vector: Embedded | None = None
     """Of what no word is left: what it says, turned so that it tells nothing."""
     secret: str = field(default="", repr=False)
-    """The words themselves, where only their meaning may be found."""
+    """The words around what is secret, where only their meaning may be found."""
     weighed: bool = False
     """Whether the caller gave the importance."""
     apart: bool = False
     """Whether it is stored without a look at what is known."""
 
 
-def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
-    """Everything that can be known about a draft from its own words."""
+def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDraft:
+    """Everything that can be known about a draft from its own words; of a `foreign` one not who said it."""
     now = tools.clock.now()
     said = here(_heard(draft) or draft.event_time or now, tools.zone)
     category, kind, type_ = kinds.classify(
@@ -118,7 +118,7 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
         tier=at_least(draft.tier, tier_of(draft.content)),
         forms=FormsOnDemand(draft.content),
     )
-    memory = marked(memory)
+    memory = marked(memory, foreign=foreign)
     weighed = draft.importance is not None
     apart = draft.apart or memory.status in NOT_BELIEVED or memory.suspicion is not Suspicion.NONE
     secret = ""
@@ -132,12 +132,12 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
 def without_words(
     memory: Memory, found: Sequence[FoundName], keys: KeyRing
 ) -> tuple[Memory, Sequence[FoundName], str]:
-    """A memory as it is kept under a key, the names left in it, and its words if none of them is left."""
+    """A memory as it is kept under a key, the names left in it, and what it is about if no word is left."""
     kept = sealed(memory, keys)
     if not kept.sealed:
         return kept, found, ""
     if is_found_by_meaning(kept):
-        return kept, (), memory.content
+        return kept, (), without_values(memory.content)
     left = names.entities(kept.content)
     told = spoken_of(kept.content, said_at(memory), left)
     return (

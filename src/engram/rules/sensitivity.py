@@ -87,6 +87,15 @@ def redacted(text: str) -> str:
     return "".join((*left, text[end:])) if left else text
 
 
+def without_values(text: str) -> str:
+    """The text without what holds a digit: what a secret is about, by which it is found, and not the secret.
+
+    >>> without_values("My IBAN is DE89370400440532013000"), without_values("4711")
+    ('My IBAN is', '4711')
+    """
+    return " ".join(word for word in text.split() if not any(map(str.isdigit, word))) or text
+
+
 def masked(text: str) -> str:
     """The text with the last signs alone of each sensitive part: enough to know which is meant.
 

@@ -135,7 +135,9 @@ class Opener:
         return db
 
     def beside(self, name: str) -> apsw.Connection:
-        """A small database of its own beside this one."""
+        """A small database of its own beside this one, as private as it."""
+        if not self.memory:
+            _create(Path(f"{self.path}-{name}"))
         return self._connect(f"-{name}", apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
 
     def _still(self) -> apsw.Connection:

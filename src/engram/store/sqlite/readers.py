@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
@@ -205,15 +206,36 @@ def snapshot(db: apsw.Connection) -> Iterator[None]:
 @contextmanager
 def lease(opener: Opener, name: str) -> Iterator[None]:
     """Hold the work called `name` on a file. Raises UpkeepBusy when somebody else does it."""
-    db = opener.beside(name)
+    beside = Path(f"{opener.path}-{name}")
+    db = _held(opener, name, beside)
     try:
+        yield
+    finally:
+        if not opener.memory:
+            with suppress(OSError):  # where an open file cannot be removed, it stays
+                beside.unlink()
+        db.execute("ROLLBACK")
+        db.close()
+
+
+def _held(opener: Opener, name: str, beside: Path) -> apsw.Connection:
+    """The small database, locked: the one that lies there now, since whoever had the lease removes his."""
+    while True:
+        before = _identity(beside)
+        db = opener.beside(name)
         try:
             db.execute("BEGIN EXCLUSIVE")
+            if opener.memory or before == _identity(beside) is not None:
+                return db
         except apsw.BusyError as error:
+            db.close()
             raise UpkeepBusy(name) from error
-        try:
-            yield
-        finally:
-            db.execute("ROLLBACK")
-    finally:
         db.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
