@@ -19,15 +19,16 @@ import html
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import combinations, pairwise
-from math import log
+from math import log, sqrt
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 from zlib import decompress
 
+from engram.lazily import dataclass
 from engram.model.memory import INGEST_TRUST, RELEASED, SUSPICION, Memory, Priority, Status, Suspicion
 from engram.text import lexicon, re
 
@@ -391,7 +392,7 @@ def weighed(model: _Model, window: Window) -> float:
     return (
         model.begins
         + sum(model.signs[sign] for sign in window.signs if sign in model.signs)
-        + sum(known) / max(len(known), FEW) ** 0.5
+        + sum(known) / sqrt(max(len(known), FEW))
     )
 
 
