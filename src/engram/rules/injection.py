@@ -582,7 +582,8 @@ _LONGEST_CHINESE: Final = 6
 @cache
 def _model() -> _Model:
     """The weights: what a text begins with, of signs, and of words."""
-    raw = json.loads(decompress(Path(lexicon.__file__).with_name("data").joinpath("injection.bin").read_bytes()))
+    file = Path(lexicon.__file__).with_name("data") / "injection.bin"
+    raw = json.loads(decompress(file.read_bytes()))
     words = dict(zip(raw["words"].split(), raw["weights"], strict=True))
     return _Model(
         raw["begins"], raw["signs"], {word: weight * raw["scale"] for word, weight in words.items()}
