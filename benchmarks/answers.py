@@ -28,7 +28,7 @@ from engram.ports import Embedder
 from engram.testing import FakeClock
 
 POOL, RERANK, DROP = "engram.recall.pool", "engram.recall.rerank", "engram.recall.drop"
-JUDGE, CHANNELS = "engram.recall.judge", "engram.recall.channels"
+JUDGE, CHANNELS, PLAN = "engram.recall.judge", "engram.recall.channels", "engram.recall.plan"
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "as shipped": {},
     "no kindred words": {POOL: {"KIN_LEAST": 0.0, "KIN_MOST": 0.0}},
@@ -46,6 +46,8 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
         CHANNELS: {"NEXT_SHARE": 0.0, "ANSWER_SHARE": 0.0, "PREVIOUS_SHARE": 0.0},
     },
     "what fits about as well does not come along": {DROP: {"ALONG": 2.0}},
+    "things of a kind asked for count for next to nothing": {PLAN: {"THING_SHARE": 0.01}},
+    "several things come from wherever they fit best": {RERANK: {"AGAIN": 1.0}},
 }
 SETS = {
     "locomo": "locomo_dev.json",

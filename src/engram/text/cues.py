@@ -288,7 +288,7 @@ def _kinds() -> tuple[tuple[_KindTerms, _KindTerms], tuple[_KindTerms, _KindTerm
         for place, listed in enumerate((spaced, run_on)):
             for known, told in zip(sides, listed.split(" : "), strict=True):
                 for word in told.split():
-                    term = words.terms(word)[0] if place == 0 else word
+                    term = words.stem(word) if place == 0 else word
                     known[place].setdefault(term, []).append(kind)
     (asks, asks_run_on), (things, things_run_on) = (
         tuple({word: tuple(dict.fromkeys(kinds)) for word, kinds in known.items()} for known in side)
