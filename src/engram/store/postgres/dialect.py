@@ -41,6 +41,8 @@ PARTS: Final[Mapping[str, str]] = {
     "SELECT json_array(count(*), min(at), max(at))": (
         "SELECT json_build_array(count(*), min(at), max(at))::text"
     ),
+    "json_array(EXISTS (": "('[' || (EXISTS (",
+    "), NULL, NULL)": "))::int || ', null, null]')",
     FREE_NUMBERS: "SELECT nextval('entities_id_seq') FROM generate_series(1, :count)",
     "SELECT page_count * page_size\nFROM pragma_page_count, pragma_page_size": (
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class AS c "
