@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -327,11 +328,18 @@ def read(question: Question, asks: str, spans: tuple[Span, ...], tools: Tools) -
 
 
 def _hidden(
-    space: Space | None, vector: Floats | None, former: Sequence[Embedded], access: Access, tools: Tools
+    question: Question, space: Space | None, vector: Floats | None, former: Sequence[Embedded], tools: Tools
 ) -> NearSearch | None:
-    """The question, turned as the vectors of what is confidential are."""
+    """The question, without values and turned as the vectors of what is confidential are."""
+    access = question.access
     if tools.keys is None or space is None or vector is None or not access.may_open:
         return None
+    from engram.rules.sensitivity import without_values  # only what has a key needs it
+
+    bare = without_values(question.text)
+    if bare != question.text:
+        with suppress(EmbedderError):  # then with its values
+            space, vector = tools.embedder.embed_query(bare)
     asked = turned(Embedded(space, vector), tools.keys)
     before = [turned(one, tools.keys) for one in former]
     return _near(asked.space, asked.vector, before, access, tools)
@@ -423,7 +431,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         space=space,
         vector=vector,
         near_search=near_search,
-        hidden_search=_hidden(space, vector, former, question.access, tools),
+        hidden_search=_hidden(question, space, vector, former, tools),
         near=near,
         noise=noise,
         usual_noise=_usual(near, chinese=shown.language == "zh") if near.is_steady else noise,
