@@ -82,9 +82,8 @@ _read_json = json.JSONDecoder().raw_decode
 
 ON_DEMAND = ("", "", "", -1, -1, -1, -1)
 """What is written for shorter forms that are worked out when they are asked for."""
-_NO_AFFECT = Affect()
+_NO_AFFECT, _NO_USAGE = Affect(), Usage()
 _scope = lru_cache(maxsize=1_000)(Scope)
-_usage = lru_cache(maxsize=1_000)(Usage)
 
 
 def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
@@ -103,53 +102,55 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens,
         sealed,
     ) = line  # fmt: skip
-    known = {
-        "id": id_,
-        "content": content,
-        "content_hash": content_hash,
-        "created_at ": created_at,
-        "modified_at ": modified_at,
-        "scope": _scope(namespace, project, squad, agent, channel, user),
-        "session": session,
-        "speaker": speaker,
-        "kind": _KINDS[kind],
-        "category": category,
-        "type": _TYPES[type_],
-        "tags ": tags,
-        "entities ": entities,
-        "details ": details,
-        "metadata ": metadata,
-        "layer": _LAYERS[layer],
-        "lifecycle": _LIFECYCLES[lifecycle],
-        "status": _STATUSES[status],
-        "verification": _VERIFICATIONS[verification],
-        "policy": _POLICIES[policy],
-        "priority": _PRIORITIES[priority],
-        "pinned": pinned == 1,
-        "importance": importance,
-        "confidence": confidence,
-        "strength": strength,
-        "surprise": surprise,
-        "affect ": (valence, intensity, arousal),
-        "usage": _usage(accessed, repeated, confirmed, sessions, helpful, unhelpful),
-        "last_accessed ": last_accessed,
-        "event_time": None if event_time is None else _moment(event_time),
-        "valid_from ": valid_from,
-        "valid_to": None if valid_to is None else _moment(valid_to),
-        "verified_at ": verified_at,
-        "expires_at": None if expires_at is None else _moment(expires_at),
-        "source": source,
-        "trust": trust,
-        "version": version,
-        "tier": _TIERS[tier],
-        "forms ": (
-            content,
-            (summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens),
-        ),
-        "sealed": SealedWords(sealed) if sealed else UNSEALED,
-    }
     one = object.__new__(StoredMemory)
-    object.__setattr__(one, "__dict__", known)
+    known = one.__dict__
+    known["id"] = id_
+    known["content"] = content
+    known["content_hash"] = content_hash
+    known["created_at "] = created_at
+    known["modified_at "] = modified_at
+    known["scope"] = _scope(namespace, project, squad, agent, channel, user)
+    known["session"] = session
+    known["speaker"] = speaker
+    known["kind"] = _KINDS[kind]
+    known["category"] = category
+    known["type"] = _TYPES[type_]
+    known["tags "] = tags
+    known["entities "] = entities
+    known["details "] = details
+    known["metadata "] = metadata
+    known["layer"] = _LAYERS[layer]
+    known["lifecycle"] = _LIFECYCLES[lifecycle]
+    known["status"] = _STATUSES[status]
+    known["verification"] = _VERIFICATIONS[verification]
+    known["policy"] = _POLICIES[policy]
+    known["priority"] = _PRIORITIES[priority]
+    known["pinned"] = pinned == 1
+    known["importance"] = importance
+    known["confidence"] = confidence
+    known["strength"] = strength
+    known["surprise"] = surprise
+    known["affect "] = (valence, intensity, arousal)
+    known["usage"] = (
+        Usage(accessed, repeated, confirmed, sessions, helpful, unhelpful)
+        if accessed or repeated or confirmed or sessions or helpful or unhelpful
+        else _NO_USAGE
+    )
+    known["last_accessed "] = last_accessed
+    known["event_time"] = None if event_time is None else _moment(event_time)
+    known["valid_from "] = valid_from
+    known["valid_to"] = None if valid_to is None else _moment(valid_to)
+    known["verified_at "] = verified_at
+    known["expires_at"] = None if expires_at is None else _moment(expires_at)
+    known["source"] = source
+    known["trust"] = trust
+    known["version"] = version
+    known["tier"] = _TIERS[tier]
+    known["forms "] = (
+        content,
+        (summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens),
+    )
+    known["sealed"] = SealedWords(sealed) if sealed else UNSEALED
     return key, one
 
 
