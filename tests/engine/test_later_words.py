@@ -75,3 +75,17 @@ def test_a_later_word_is_tied_to_what_it_is_about_and_the_rest_to_nothing(
     ]
     assert len(wrong) <= MOST_WRONG, wrong
     assert len(missed) <= MOST_WRONG, missed
+
+
+def test_what_tells_of_one_child_is_no_later_word_on_the_other(memory: Engram, clock: FakeClock) -> None:
+    for turn in (
+        "the older one, Ingmar, turned 12 last week. the little one is Levin, he's 7",
+        "Levin started judo on Wednesdays at 5",
+    ):
+        memory.observe(turn, session=turn[:5])
+        memory.flush(turn[:5])
+        clock.advance(days=9)
+    asked = {"how old is Ingmar": "the older one", "what does Levin do on Wednesdays": "Levin started judo"}
+    assert {
+        one: memory.recall(one)[0].content.startswith(start) for one, start in asked.items()
+    } == dict.fromkeys(asked, True)

@@ -480,9 +480,8 @@ def _later_words(
     known |= {key: _brought(key, memory, first) for key, memory in read.items()}
     ended = _ended_by(first, ordered[:BELIEVED])
     own = USER in plan.shown.speakers
-    asked = Asked(
-        frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.kinds, plan.noise, own=own
-    )
+    text = question.text
+    asked = Asked(text, frozenset(slots_asked(text)), kinds_asked(text), plan.kinds, plan.noise, own=own)
     tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
     led_to = (known[key] for key in linked | ended if key in known)
     beside = () if first.answers > 1 else (*ordered[1:HEAD], *tells)
@@ -499,6 +498,7 @@ def _later_words(
 class Asked:
     """What of a life, and what kind of value, a question asks for."""
 
+    text: str
     slots: frozenset[str]
     kinds: frozenset[str]
     things: frozenset[str]
@@ -522,8 +522,10 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     memory, before = one.record, first.record
     fills, filled = frozenset(slots_told(memory.content)), frozenset(slots_told(before.content))
     answered = first.answers > 1 or asked.slots & filled
-    elsewhere = (answered and fills and not asked.slots & fills) or (
-        asked.own and _is_of_another(memory, before)
+    elsewhere = (
+        (answered and fills and not asked.slots & fills)
+        or (asked.own and _is_of_another(memory, before))
+        or _leaves_out(memory, before, asked.text)
     )
     kinds, before_it = value_kinds(memory.content), value_kinds(before.content)
     alike = kinds & before_it & (asked.kinds or TELLING_KINDS)
@@ -553,6 +555,15 @@ def _is_of_another(memory: Memory, before: Memory) -> bool:
     """Whether it speaks of somebody whom the statement before does not name, and not of its speaker."""
     names = tuple(name for name in memory.entities if name not in before.content)
     return bool(names) and memory.content.startswith(names) and not _FIRST_PERSON.search(memory.content)
+
+
+def _leaves_out(memory: Memory, before: Memory, question: str) -> bool:
+    """Whether it begins with somebody else than the one of the statement before whom the question names."""
+    asked = [name for name in before.entities if name in question]
+    others = tuple(name for name in (*before.entities, *memory.entities) if name not in question)
+    return (
+        bool(asked) and memory.content.startswith(others) and not any(one in memory.content for one in asked)
+    )
 
 
 def _tells_of_others(memory: Memory) -> bool:

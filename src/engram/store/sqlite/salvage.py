@@ -94,6 +94,8 @@ SET status = coalesce(
 )
 """
 
+INDEX_OF_IDS = "sqlite_autoindex_memories_1"
+"""What SQLite calls the index of `memories.id`: where a row is gone, its id still stands here."""
 LOST = """
 SELECT DISTINCT memory
 FROM events
@@ -163,12 +165,19 @@ def salvage(opener: Opener, target: Path, backup: Path | None) -> SalvageReport:
             _make_consistent(db)
         db.pragma("foreign_keys", True)  # noqa: FBT003
         upkeep.rebuild(db)
-        lost = [str(line[0]) for line in ask(db, LOST)]
+        lost = sorted(_lost(db, trees))
         db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     touched = tuple(table for table in tables if table.damaged_pages)
     return SalvageReport(
         str(target), sum(table.rows for table in tables), touched, tuple(lost[:MOST_NAMED]), len(lost)
     )
+
+
+def _lost(db: Db, trees: dict[str, Tree]) -> set[str]:
+    """The memories that the index of ids or an event names, and that are not there."""
+    indexed = {str(values[0]) for _, values in trees.get(INDEX_OF_IDS, Tree()).rows if values}
+    kept = {str(line[0]) for line in ask(db, "SELECT id FROM memories")}
+    return (indexed - kept) | {str(line[0]) for line in ask(db, LOST)}
 
 
 def _bytes(opener: Opener) -> bytes:
