@@ -314,6 +314,8 @@ def test_hostile_requests_one_after_another_leave_a_server_that_is_well(tmp_path
             with Client(base_url=url, timeout=60) as client:
                 client.post("/v1/memories", json={"content": "The first planet is Mercury"})
                 client.get("/v1/recall", params={"q": "planet"})
+                warm = {"text": _pages(60_000), "title": "small"}  # what is loaded once is no growth
+                assert client.post("/v1/sources/text", json=warm).status_code < 300
                 before = _resident_kb(running.pid)
                 for path, body, expected in _hostile():
                     begun = time.monotonic()
