@@ -381,7 +381,7 @@ def say_salvaged(run: CommandRun, report: SalvageReport) -> None:
     """Tell what could be saved and what could not."""
     if run.json or run.quiet:
         return
-    say(run, text(("saved", "bold green"), f" {report.rows:,} rows; the damaged file is now {report.kept}"))
+    say(run, text(("saved", "bold green"), f" {report.rows:,} rows; the file as it was is now {report.kept}"))
     for part in report.damaged:
         came = f", {part.from_backup:,} of them from a backup" if part.from_backup else ""
         say(run, f"  {part.name}: {counted(part.damaged_pages, 'damaged place')}, {part.rows:,} rows{came}")
