@@ -30,7 +30,7 @@ from zlib import compress
 import numpy as np
 
 from engram.embed.static import WEIGHTS, read_table
-from engram.rules.injection import CALM, FEW, LIKELY, Window, known_wordings, windows, without_unseen
+from engram.rules.injection import CALM, FEW, LIKELY, SentencePair, known_wordings, windows, without_unseen
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "benchmarks" / "data"
@@ -165,11 +165,11 @@ class Table:
     """The windows of all texts as rows of numbers: signs, then the vector of their words."""
 
     def __init__(self, texts: list[Text]) -> None:
-        rows: list[Window] = []
+        rows: list[SentencePair] = []
         of: list[int] = []
         for at, one in enumerate(texts):
             lower = without_unseen(one.text).lower().replace("’", "'")
-            found = list(windows(lower, foreign=one.foreign)) or [Window(frozenset(), ())]
+            found = list(windows(lower, foreign=one.foreign)) or [SentencePair(frozenset(), ())]
             rows += found
             of += [at] * len(found)
         self.of, self.texts = np.array(of), texts

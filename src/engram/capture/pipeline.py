@@ -97,7 +97,13 @@ def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt
             receipts.append(batch.write(len(items)))
         return receipts
 
-    return tools.store.write(work, calls[0][1])
+    return tools.store.write(work, calls[0][1], _only_namespace(everything.prepared))
+
+
+def _only_namespace(prepared: Sequence[PreparedDraft]) -> str:
+    """The namespace of all drafts, which a unit of work may then name; empty when there are several."""
+    namespaces = {item.memory.scope.namespace for item in prepared}
+    return namespaces.pop() if len(namespaces) == 1 else ""
 
 
 def make_ready(screened: Sequence[Draft], tools: Tools, *, foreign: bool = False) -> list[PreparedDraft]:
@@ -129,9 +135,8 @@ def write(
             also(unit, receipts)
         return receipts
 
-    namespaces = {item.memory.scope.namespace for item in prepared}
-    one = len(namespaces) == 1 and carry_out is settle  # another may count what it does: that runs once
-    return tools.store.write(work, actor, namespaces.pop() if one else "")
+    pure = carry_out is settle  # another may count what it does: that runs once
+    return tools.store.write(work, actor, _only_namespace(prepared) if pure else "")
 
 
 @dataclass(frozen=True, slots=True)

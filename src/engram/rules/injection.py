@@ -379,14 +379,14 @@ def command_sum(lower: str, *, foreign: bool = False) -> float:
     return max(sums) - CALM * log(len(sums)) if sums else -10.0
 
 
-class Window(NamedTuple):
+class SentencePair(NamedTuple):
     """Two sentences that follow each other: their signs, and their words."""
 
     signs: frozenset[str]
     words: tuple[str, ...]
 
 
-def weighed(model: _Model, window: Window) -> float:
+def weighed(model: _Model, window: SentencePair) -> float:
     """The sum of the weights of what stands in a window."""
     known = [model.words[word] for word in window.words if word in model.words]
     return (
@@ -396,16 +396,16 @@ def weighed(model: _Model, window: Window) -> float:
     )
 
 
-def windows(lower: str, *, foreign: bool) -> Iterator[Window]:
+def windows(lower: str, *, foreign: bool) -> Iterator[SentencePair]:
     """Each two sentences of a text in lower case that follow each other, or the only one."""
     read = [_read(sentence, foreign=foreign) for sentence in SENTENCE_ENDS.split(lower) if sentence.strip()]
     if len(read) == 1:
         yield read[0]
     for one, other in pairwise(read):
-        yield Window(one.signs | other.signs, one.words + other.words)
+        yield SentencePair(one.signs | other.signs, one.words + other.words)
 
 
-def _read(sentence: str, *, foreign: bool) -> Window:
+def _read(sentence: str, *, foreign: bool) -> SentencePair:
     """The signs of one sentence, and each two of them together."""
     tokens = _TOKEN.findall(sentence)[:MOST_WORDS]
     senses = _senses(tokens)
@@ -417,7 +417,7 @@ def _read(sentence: str, *, foreign: bool) -> Window:
     if foreign:
         signs.add("foreign")
     pairs = map("&".join, combinations(sorted(signs), 2))
-    return Window(frozenset((*signs, *pairs)), tuple(_known_words(tokens)))
+    return SentencePair(frozenset((*signs, *pairs)), tuple(_known_words(tokens)))
 
 
 def _senses(tokens: list[str]) -> list[frozenset[str]]:
