@@ -25,7 +25,6 @@ from engram.text.facts import ended, facts, stated
         ("The bank I use is Wise", "user", "bank", "wise", True),
         ("The dentist Anna goes to is Dr Haas", "anna", "dentist", "dr haas", True),
         ("I rent from Mr Lund, my landlord.", "user", "landlord", "mr lund", True),
-        ("I always drink rooibos, my favourite drink", "user", "favorite drink", "rooibos", True),
         ("I switched my editor to Zed", "user", "editor", "zed", True),
         ("I changed my bank from Wise to Monzo", "user", "bank", "monzo", True),
         ("We run MySQL as our main database", "user", "database", "mysql", True),

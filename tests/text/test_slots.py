@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from engram.text import lexicon
 from engram.text.facts import ended, facts
-from engram.text.slots import OVER, filled
+from engram.text.slots import OVER, filled, plain_fact
 from tests.tables import every
 
 _HEADINGS = [heading for heading in lexicon.headings("slot_shapes") if heading]
@@ -10,7 +10,7 @@ _HEADINGS = [heading for heading in lexicon.headings("slot_shapes") if heading]
 
 def _told(clause: str) -> str:
     return "; ".join(
-        f"{OVER if one.over else ''}{one.subject} | {one.predicate} | {one.value}" for one in filled(clause)
+        f"{OVER if one.over else ''}{one.subject} | {one.predicate} | {one.object}" for one in filled(clause)
     )
 
 
@@ -24,6 +24,23 @@ def test_the_examples_fill_their_slots(example: str) -> None:
 @every("example", [row for heading in _HEADINGS for row in lexicon.examples("slot_shapes", heading)[1]])
 def test_the_counter_examples_fill_none(example: str) -> None:
     assert filled(example) == ()
+
+
+_CLAUSES = [heading for heading in dict.fromkeys(lexicon.headings("clause_shapes")) if heading]
+
+
+@every("example", [row for heading in _CLAUSES for row in lexicon.examples("clause_shapes", heading)[0]])
+def test_the_examples_of_plain_clauses_state_their_fact(example: str) -> None:
+    clause, _, told = example.partition(" => ")
+    fact = plain_fact(clause, clause, "user")
+
+    assert fact is not None
+    assert f"{fact.subject} | {fact.predicate} | {fact.object}" == told
+
+
+@every("example", [row for heading in _CLAUSES for row in lexicon.examples("clause_shapes", heading)[1]])
+def test_the_counter_examples_of_plain_clauses_state_none(example: str) -> None:
+    assert plain_fact(example, example, "user") is None
 
 
 @every(

@@ -9,18 +9,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
 from engram.model.facts import Fact
-from engram.text import facts_chinese, facts_english, lexicon, re
+from engram.text import lexicon, re
 from engram.text.lexicon import words_of
 from engram.text.names import entities
 from engram.text.reading import read_once
-from engram.text.sentences import NAME, clauses, sentences
-from engram.text.slots import ALSO_OVER, filled, spelt_out
-from engram.text.statement import USER, Statement, canonical, is_functional, may_be_timed
+from engram.text.sentences import NAME, clauses, han_clauses, sentences
+from engram.text.slots import ALSO_OVER, filled, plain_fact, says_again, spelt_out
+from engram.text.statement import (
+    USER,
+    Statement,
+    Validity,
+    canonical,
+    is_functional,
+    marked,
+    may_be_timed,
+    settled,
+    taken,
+)
 from engram.text.words import HAN, compatible
 
 # ---------------------------------------------------------------- facts given
@@ -228,11 +239,10 @@ def ended(text: str, speaker: str | None = None) -> list[Fact]:
 
 def _emptied(sentence: str, speaker: str) -> Iterator[Fact]:
     """What the shapes of slots say is over: "I sold the Golf" ends a car, however it was told of."""
-    split = clauses if sentence.isascii() else facts_chinese.clauses
-    for one in (slot for clause in split(sentence) for slot in filled(clause, speaker) if slot.over):
+    for one in (slot for clause in _split(sentence) for slot in filled(clause, speaker) if slot.over):
         for predicate in (one.predicate, *ALSO_OVER.get(one.predicate, ())):
-            functional = one.one if predicate == one.predicate else is_functional(predicate)
-            yield Fact(one.subject.lower(), canonical(predicate), one.value.lower(), functional)
+            functional = one.functional if predicate == one.predicate else is_functional(predicate)
+            yield Fact(one.subject.lower(), canonical(predicate), one.object.lower(), functional)
 
 
 def _fact(found: Statement, value: str) -> Fact:
@@ -257,7 +267,81 @@ def _read(text: str, speaker: str, now: datetime | None) -> Iterator[Statement]:
         if sentence.startswith(("```", "~~~")):
             continue
         told = spelt_out(resolved(sentence, before) if before else sentence)
-        yield from facts_english.read(told, speaker, now)
-        if not told.isascii():
-            yield from facts_chinese.read(told, speaker, now)
+        yield from _of_sentence(told, speaker, now)
         before.append(told)
+
+
+def _of_sentence(sentence: str, speaker: str, now: datetime | None) -> Iterator[Statement]:
+    """The facts of one sentence, said at a time; without a time no word of time is understood."""
+    chinese = not sentence.isascii() and _HAN.search(sentence) is not None
+    if not chinese and (sentence.rstrip().endswith("?") or sentence.isupper()):
+        return
+    words, times = marked(sentence, now) if now else (sentence, {})
+    kindred = not lexicon.words("kin").isdisjoint(words_of(sentence))
+    for part in (*_split(words), *_apposed(sentence)):
+        clause, validity = taken(part, times) if times else (part, None)
+        if kindred:
+            yield from _of_kin(clause, speaker)
+            named = _kin_named().match(clause)
+            clause = clause[named.start("name") :] if named and _is_name(named["name"]) else clause
+        slots = () if validity else [one for one in filled(clause, speaker) if not one.over]
+        yield from slots
+        if validity is not None and chinese:
+            # Verbs have no tense: what ended before it was said is over.
+            past = validity.last is not None and validity.last <= validity.now
+            clause, validity = clause.replace(" ", ""), replace(validity, over=past)
+        elif validity is not None:
+            clause, validity = settled(clause, validity)
+        fact = plain_fact(clause, sentence, speaker)
+        if fact and not any(says_again(fact, one) for one in slots):
+            yield fact if validity is None else _dated(fact, validity)
+
+
+def _split(sentence: str) -> Iterator[str]:
+    if not sentence.isascii() and _HAN.search(sentence):
+        return han_clauses(sentence)
+    return clauses(_DATE.sub(r"\1 \2", sentence) if ", 1" in sentence or ", 2" in sentence else sentence)
+
+
+_HAN = re.compile(f"[{HAN}]")
+_DATE = re.compile(r"(\b[A-Z][a-z]+ \d{1,2}), (\d{4})\b")
+
+
+def _dated(fact: Statement, validity: Validity) -> Statement:
+    """What is over takes nothing's place."""
+    functional = fact.functional and not validity.over
+    return replace(fact, functional=functional, valid_from=validity.first, valid_to=validity.last)
+
+
+def _apposed(sentence: str) -> Iterator[str]:
+    """Read "I rent from Mr Lund, my landlord" as saying: Mr Lund is my landlord."""
+    match = _BESIDE.search(sentence) if ", " in sentence else None
+    if match:
+        yield f"{match['name']} is {match['role']}"
+
+
+_BESIDE = re.compile(
+    rf" (?P<name>{NAME}), (?P<role>(?:[Mm]y|[Oo]ur|{NAME}'s) [A-Za-z][\w-]*(?: [a-z]+)?)[.!]?$"
+)
+
+
+def _of_kin(clause: str, speaker: str) -> Iterator[Statement]:
+    """Read "… my sister Anna …" as: my sister is Anna, wherever it stands."""
+    for match in _kin_named().finditer(clause):
+        if match["name"].split()[0].lower() not in lexicon.words("openers") and _is_name(match["name"]):
+            owner = speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
+            noun = match["kin"].lower()
+            yield Statement(owner, noun, match["name"], functional=noun in lexicon.words("roles"))
+
+
+def _is_name(name: str) -> bool:
+    return not name.endswith("'s") and lexicon.pattern("times").fullmatch(name.lower()) is None
+
+
+@cache
+def _kin_named() -> re.Pattern[str]:
+    nouns = "|".join(sorted(lexicon.words("kin")))
+    return re.compile(
+        rf"\b(?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?:\w+er |best |old |new )?(?P<kin>{nouns}) "
+        rf"(?P<name>{NAME})(?!')(?= [a-z]|$)"
+    )

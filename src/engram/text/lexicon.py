@@ -43,13 +43,19 @@ def words(name: str) -> frozenset[str]:
 def parts(name: str) -> dict[str, tuple[str, ...]]:
     """The lines of a file by heading, in order, without examples; lines before a heading stand under ''."""
     found: dict[str, list[str]] = {}
+    for heading, row in in_order(name):
+        found.setdefault(heading, []).append(row)
+    return {title: tuple(rows) for title, rows in found.items()}
+
+
+def in_order(name: str) -> Iterator[tuple[str, str]]:
+    """Each line of a file with its heading, without examples and with its named pieces put in."""
     named: dict[str, str] = {}
     for heading, row in _headed(name):
         if definition := _NAMED.fullmatch(row):
             named[definition["name"]] = _whole(definition["piece"], named)
         elif not row.startswith(("+ ", "- ")):
-            found.setdefault(heading, []).append(_whole(row, named))
-    return {title: tuple(rows) for title, rows in found.items()}
+            yield heading, _whole(row, named)
 
 
 @cache

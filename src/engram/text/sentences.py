@@ -210,6 +210,31 @@ _BEING = re.compile(
 _SUBJECT = re.compile(rf"^(?P<who>(?:[Mm]y|[Oo]ur) [a-z]+(?: {NAME})?|I|[Ww]e|{NAME})\b(?!')")
 
 
+def han_clauses(sentence: str) -> Iterator[str]:
+    """The clauses of a Chinese sentence; one that goes on about the speaker begins with a word for them.
+
+    >>> list(han_clauses("我今年30岁，在长沙当老师，养了只柯基"))
+    ['我今年30岁', '我在长沙当老师', '我养了只柯基']
+    """
+    own = False
+    for part in _HAN_BREAK.split(sentence):
+        clause = _HAN_OPENER.sub("", part.strip(" “”\"'「」"))
+        if own and _GOES_ON.match(clause):
+            clause = f"我{clause}"
+        own = _OWN.match(clause) is not None
+        if clause:
+            yield clause
+
+
+_GOES_ON = re.compile(r"[在养有开学住会对]|喜欢|体重|身高|今年")
+_OWN = re.compile(r"我(?!们|[的家爸妈爷奶姐妹哥弟叔舅姑姨表堂老同朋女男儿丈妻孩])")
+_HAN_BREAK = re.compile(r"[，,；;。！!、]|但是|不过|而且|并且")
+_HAN_OPENER = re.compile(
+    r"^(?:其实|实际上|事实上|对了|记住|请记住|注意|更正|更新|不|嗯|哦|好的|那(?!个)|现在|目前|如今"
+    r"|以后)+[:：，,\s]*"
+)
+
+
 # ---------------------------------------------------------------- common
 # What texts have in common: several texts come in; the words that all have, in order, and what differs do.
 

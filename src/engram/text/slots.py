@@ -1,20 +1,25 @@
 """Slots: a clause comes in; whose slot it fills with which value comes out, or which value it says is over.
 
-The shapes are data with examples (`data/slot_shapes.txt`), English and Chinese: slots of a life (age, job,
+The shapes are data with examples, English and Chinese. `data/slot_shapes.txt`: slots of a life (age, job,
 diet, car), of an appointment (day, time, place), of a thing (price, owner, version, how much it has). People
 leave out themselves ("sold the Golf") and write "im 27"; a clause is read as if they had not.
+`data/clause_shapes.txt`: what a plain clause states beside them ("Anna is my sister", "Apollo uses Redis").
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
 from engram.lazily import dataclass
 from engram.text import lexicon, re
+from engram.text.kinds import known
+from engram.text.marks import is_correction, is_negated
 from engram.text.reading import read_once
-from engram.text.statement import USER, Statement
+from engram.text.sentences import tells
+from engram.text.statement import USER, Statement, describes, is_listed, names_something, use, value
 from engram.text.words import HAN
 
 OVER: Final = "over: "
@@ -24,39 +29,24 @@ ALSO_OVER: Final = {
     "partner": ("girlfriend", "boyfriend", "wife", "husband", "married to", "engaged to"),
 }
 """What else is over when one of these is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A slot of somebody or something with its value; `over` when it holds that no longer."""
-
-    subject: str
-    predicate: str
-    value: str
-    one: bool
-    """Whether the slot holds one value at a time."""
-    over: bool = False
-
-    def statement(self) -> Statement:
-        """As other facts are told."""
-        return Statement(self.subject, self.predicate, self.value, self.one)
+_Parts = dict[str, str | None]
 
 
 @read_once
-def filled(clause: str, speaker: str = USER) -> tuple[Filled, ...]:
+def filled(clause: str, speaker: str = USER) -> tuple[Statement, ...]:
     """The slots that a clause fills or empties, each once.
 
-    >>> filled("sold the Golf") == (Filled("user", "car", "Golf", one=False, over=True),)
+    >>> filled("sold the Golf") == (Statement("user", "car", "Golf", over=True),)
     True
-    >>> [(one.subject, one.predicate, one.value) for one in filled("the build server has 32 GB")]
+    >>> [(one.subject, one.predicate, one.object) for one in filled("the build server has 32 GB")]
     [('build server', 'memory', '32 GB')]
     """
     said = spelt_out(clause.strip(" .!。！~"))
     if len(said) > _LONGEST:
         return ()
     words = f"I {said}" if _UNSAID.match(said) else said
-    found: dict[str, Filled] = {}
-    shapes, called = _shapes(plain=words.isascii())
+    found: dict[str, Statement] = {}
+    shapes, called = _shapes("slot_shapes", plain=words.isascii())
     for shape in (shapes[at] for at in called.of(words.lower())):
         match = lexicon.compiled(shape.pattern).match(words) if shape.predicate not in found else None
         one = _read(match, shape, speaker) if match else None
@@ -66,6 +56,37 @@ def filled(clause: str, speaker: str = USER) -> tuple[Filled, ...]:
     return tuple(found.values()) if found and _CALLS.search(said) and not _UNREAL.search(said) else ()
 
 
+def plain_fact(clause: str, sentence: str, speaker: str) -> Statement | None:
+    """What a clause of a sentence states outright, by the first shape that fits.
+
+    >>> fact = plain_fact("Anna is my sister", "Anna is my sister", "user")
+    >>> (fact.subject, fact.predicate, fact.object, fact.functional)
+    ('user', 'sister', 'Anna', False)
+    """
+    shapes, called = _shapes("clause_shapes", plain=clause.isascii())
+    places = called.of(clause.lower())
+    if not places or not _asserts(clause):
+        return None
+    for shape in (shapes[at] for at in places):
+        match = lexicon.compiled(shape.pattern).match(clause)
+        fact = _stated(match.groupdict(), shape, sentence, speaker) if match else None
+        if fact is not None:
+            return fact
+    return None
+
+
+def says_again(fact: Statement, slot: Statement) -> bool:
+    """Whether a slot says already, and better, what a fact says."""
+    return fact.predicate in {slot.predicate, *_TOLD_BETTER.get(slot.predicate, ())}
+
+
+_TOLD_BETTER: Final = {
+    "job": ("is a",),
+    "diet": ("is a",),
+    "owner": ("own", "manage"),
+    "day": ("is",),
+    "time": ("is",),
+}
 _LONGEST: Final = 160
 # Most clauses hold no number, no word of change and none of the verbs.
 _CALLS = re.compile(
@@ -133,19 +154,19 @@ def spelt_out(clause: str) -> str:
     return clause
 
 
-def _read(match: re.Match[str], shape: _Shape, speaker: str) -> Filled | None:
+def _read(match: re.Match[str], shape: _Shape, speaker: str) -> Statement | None:
     parts = match.groupdict()
-    value = _ARTICLE.sub("", (parts.get("value") or "").strip(" ,.'"))
+    found = _ARTICLE.sub("", (parts.get("value") or "").strip(" ,.'"))
     thing = parts.get("thing")
     if shape.predicate == "version":
         subject = _thing(parts["where"]) if parts.get("where") else speaker
         predicate = f"{(thing or '').lower()} version"
     else:
-        subject = _thing(thing) if thing else _who(parts.get("who"), speaker)
+        subject = _thing(thing) if thing else _who(parts.get("who") or "I", speaker)
         predicate = _counted(parts) if shape.predicate == "count" else shape.predicate
-    if not (subject and value and predicate) or (predicate == "name" and not _may_be_named(value)):
+    if not (subject and found and predicate) or (predicate == "name" and not _may_be_named(found)):
         return None
-    return Filled(subject, predicate, value, shape.one, shape.over)
+    return Statement(subject, predicate, found, shape.count == "one", over=shape.over)
 
 
 def _may_be_named(word: str) -> bool:
@@ -166,7 +187,7 @@ _STATES: Final = frozenset(
 _ARTICLE = re.compile(r"^(?:an?|the) (?!\d)", re.IGNORECASE)
 
 
-def _counted(parts: dict[str, str | None]) -> str:
+def _counted(parts: _Parts) -> str:
     """What a number counts: the noun said with it, or what its unit measures."""
     noun = (parts.get("noun") or "").lower()
     if noun:
@@ -178,23 +199,36 @@ def _counted(parts: dict[str, str | None]) -> str:
 _OF_MEMORY: Final = frozenset(
     {"gb", "g", "tb", "mb", "gig", "gigs", "gigabyte", "gigabytes", "terabytes", "t"}
 )
-_NOUNS: Final = {"ram": "memory", "内存": "memory", "磁盘": "disk", "硬盘": "disk", "节点": "nodes"}
+_NOUNS: Final = {
+    "ram": "memory", "内存": "memory", "磁盘": "disk", "硬盘": "disk", "节点": "nodes",
+    "狗": "dog", "小狗": "dog", "猫": "cat", "小猫": "cat", "鹦鹉": "parrot",
+    "仓鼠": "hamster", "兔子": "rabbit",
+    "首席执行官": "ceo", "首席技术官": "cto", "总裁": "president", "创始人": "founder", "董事长": "chair",
+    "负责人": "owner",
+}  # fmt: skip
 
 
-def _who(who: str | None, speaker: str) -> str | None:
-    """The speaker, where nobody is named; somebody of theirs; or a name."""
-    lower = (who or "i").lower()
-    if lower in {"i", "we", "我", "我们", "我家", "家里", "my", "our"}:
+def _who(who: str, speaker: str) -> str | None:
+    """The speaker, somebody of theirs, or a name; nothing for a word that only begins a sentence."""
+    lower = who.lower()
+    if lower in _SPEAKER:
         return speaker
-    if lower in _OWN_KIN:
-        return f"{speaker}'s {lower}"
-    if lower.startswith(("my ", "our ")):
-        return f"{speaker}'s {lower.partition(' ')[2]}"
-    if lower in {"he", "she"} or lower in lexicon.words("stop_words") or lower.split()[0] in _OPENERS:
-        return None
+    if lower.removesuffix("'s") in {USER, "用户"}:
+        return USER  # how statements name a speaker without a name
+    if lower in _OWN_KIN or lower.startswith(("my ", "our ")):
+        return f"{speaker}'s {lower.removeprefix('my ').removeprefix('our ')}"
     if lower[0] == "我":
-        return f"{speaker}'s {lower[1:]}"
-    return None if lower[0] in _POINTERS or lower in _NO_NAMES else who
+        return f"{speaker}'s {lower[1:].removeprefix('的')}"
+    return who.removesuffix("'s") if _may_name(lower) else None
+
+
+def _may_name(lower: str) -> bool:
+    first = lower.split(maxsplit=1)[0]
+    plain = first in lexicon.words("stop_words") or first in lexicon.words("openers")
+    return not plain and not first.endswith("ing") and lower[0] not in _POINTERS and lower not in _NO_NAMES
+
+
+_SPEAKER: Final = frozenset({"i", "we", "me", "my", "our", "我", "我们", "我家", "家里", "俺", "咱们"})
 
 
 def _thing(thing: str) -> str | None:
@@ -206,27 +240,261 @@ def _thing(thing: str) -> str | None:
         words = words[1:]
     if any("'s" in word or word in lexicon.words("attributes") or _WEEKDAY.fullmatch(word) for word in words):
         return None  # "the deadline is Friday": the noun is the slot itself
-    return None if any(thing.endswith(noun) for noun in _slot_nouns()) else " ".join(words)
+    return None if any(thing.endswith(noun) for noun in _han_attributes()) else " ".join(words)
 
 
 _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
 
 
-@cache
-def _slot_nouns() -> tuple[str, ...]:
-    return tuple(row.partition(" = ")[0] for row in lexicon.lines("attributes_zh"))
-
-
-_OPENERS: Final = frozenset(
-    {"there", "here", "it", "that", "this", "what", "which", "who", "where", "when", "why", "how", "then"}
-)
-_NO_THING: Final = _OPENERS | frozenset(
-    "i you we they he she i'm i've i'll it's that's there's my our your his her their me us them is are was"  # noqa: SIM905 - a sentence
-    " were be not no only and or but to of for with on in at the a an today tomorrow yesterday if so".split()
+_NO_THING: Final = frozenset(
+    "there here it that this what which who where when why how then i you we they he she i'm i've i'll it's"  # noqa: SIM905 - a sentence
+    " that's there's my our your his her their me us them is are was were be not no only and or but to of for"
+    " with on in at the a an today tomorrow yesterday if so".split()
 )
 _OWN_KIN: Final = frozenset({"mum", "mom", "dad", "nan", "gran", "grandma", "grandad", "grandpa"})
 _POINTERS: Final = frozenset("这那你他她它您其该此某不没")
-_NO_NAMES: Final = frozenset({"大家", "有人", "别人", "今天", "明天", "昨天", "现在", "目前", "已经"})
+_NO_NAMES: Final = frozenset(
+    "大家 有人 别人 今天 明天 昨天 现在 目前 已经 自己 人们 老师 同学 朋友".split()  # noqa: SIM905 - a list
+)
+
+
+# ---------------------------------------------------------------- plain clauses
+
+
+def _asserts(clause: str) -> bool:
+    """Whether a clause states something that is so; a system's name in small letters may begin it."""
+    if _HAN_CHAR.search(clause):
+        return not _HAN_UNREAL.search(clause) and not is_negated(clause)
+    if clause[:1].islower() and _IDENTIFIER.match(clause):
+        clause = clause.capitalize()
+    return tells(clause.replace(" was born ", " is born "))
+
+
+_IDENTIFIER = re.compile(r"[a-z]+(?:[-_.][a-z0-9]+)+ |[a-z]+\d+ ")
+_HAN_UNREAL = re.compile(
+    r"如果|要是|假如|可能|也许|大概|想要|希望|打算|以前|曾经|过去|[吗嘛呢][?？]?$|[?？]$|什么|哪|谁|怎么"
+    r"|多少|几[个点号岁]"
+)
+
+
+def _stated(parts: _Parts, shape: _Shape, sentence: str, speaker: str) -> Statement | None:
+    """The fact that the parts of a clause make."""
+    who, system = parts.get("who"), parts.get("system")
+    whose = who or parts.get("owner")
+    subject = _system(system) if system else _who(whose, speaker) if whose else None
+    if who and who[0] in lexicon.words("stop_chars") and subject not in {speaker, USER}:
+        return None
+    one = shape.count == "one" or (shape.count == "changes" and is_correction(sentence))
+    if shape.predicate == "post":
+        return _post(parts, subject, one=one)
+    found = _value(parts, speaker)
+    if found is None or not (subject or shape.predicate == "noun"):
+        return None
+    if shape.predicate == "noun":
+        return _attributed(parts, subject, found)
+    return _of_shape(parts, shape.predicate, Statement(subject or "", shape.predicate, found, one))
+
+
+def _of_shape(parts: _Parts, predicate: str, fact: Statement) -> Statement | None:
+    """The fact as it is, unless its shape says only in part what it is about."""
+    noun = (parts.get("noun") or "").lower()
+    old = value(parts.get("old") or "")
+    match predicate:
+        case "use":
+            return use(fact.subject, _untimed(fact.object), changed=fact.functional, replaces=old)
+        case "role":
+            role = _attribute(noun)
+            return replace(fact, predicate=role) if role else None
+        case "pet":
+            return replace(fact, predicate=_NOUNS.get(noun, noun))
+        case "born":
+            return _born(fact.subject, fact.object)
+    return replace(fact, replaces=old) if old else fact
+
+
+def _value(parts: _Parts, speaker: str) -> str | None:
+    """The value of a clause, told by its group; nothing where it is not of that sort."""
+    if whom := parts.get("whom"):
+        return _who(whom, speaker)
+    raw = parts.get("phrase") or parts.get("name") or parts.get("tool") or ""
+    if not raw.isascii() and _HAN_CHAR.search(raw):
+        raw = _PARTICLES.sub("", raw)
+        if raw.endswith("的") or len(raw) > _LONGEST_HAN:
+            return None
+    found = value(raw)
+    if found is None or parts.get("phrase"):
+        return found
+    if parts.get("tool"):
+        old = value(parts.get("old") or "")
+        return found if known(found) or (old and known(old)) else None
+    if lexicon.pattern("times").match(found.lower()) or not names_something(found):
+        return None
+    return _untimed(found) if not parts.get("system") or _begins_with_name(found) else None
+
+
+_PARTICLES = re.compile(r"[了啦哦啊呀哈]+$")
+_LONGEST_HAN: Final = 20
+_WHEN = re.compile(
+    r"\s+(?:(?:last|this|next|a few|two|three|\d+) (?:day|week|month|year|spring|summer|fall|autumn"
+    r"|winter)s?.*|in \d{4}"
+    r"|since .*|for (?:\w+ )?years.*|yesterday|today|recently|on (?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)day)$",
+    re.IGNORECASE,
+)
+
+
+def _untimed(text: str) -> str:
+    """The value alone: "Paris last year" is Paris."""
+    return _WHEN.sub("", text)
+
+
+def _begins_with_name(found: str) -> bool:
+    """Whether a name stands at the head of a value: "new Pixel 7", not "hesitant to go with Jack"."""
+    return names_something(" ".join(found.split()[:2]))
+
+
+def _system(who: str) -> str | None:
+    """A thing by its noun: not a pronoun, not something vague."""
+    words = who.lower().split()
+    plain = lexicon.words("stop_words")
+    if words[0] in plain or words[0] in lexicon.words("openers") or words[-1] in _VAGUE or words[-1] in plain:
+        return None
+    return None if words[0].endswith("ing") else who
+
+
+_VAGUE: Final = frozenset(
+    {"thing", "things", "one", "ones", "everyone", "everybody", "nobody", "people", "life"}
+)
+
+
+def _post(parts: _Parts, holder: str | None, *, one: bool) -> Statement | None:
+    """Read "Anna is the CEO of Acme": the CEO of Acme is Anna."""
+    firm, noun = value(parts["firm"] or ""), (parts["noun"] or "").lower()
+    if not holder or not firm or not (names_something(firm) or _HAN_CHAR.search(firm)):
+        return None
+    return Statement(_untimed(firm), _NOUNS.get(noun, noun), holder, one)
+
+
+def _born(subject: str, found: str) -> Statement | None:
+    """Read "born on May 3", "born in 1990", "born in Rome": a day, a year or a place."""
+    if year := re.fullmatch(r"(\d{4})年?", found):
+        return Statement(subject, "birth year", year[1], functional=True)
+    timed = lexicon.pattern("times").search(found.lower()) or re.search(r"[\d年月]", found)
+    if timed:
+        return Statement(subject, "birthday", found, functional=True) if _DAY.search(found) else None
+    named = names_something(found) or _HAN_CHAR.search(found)
+    return Statement(subject, "born in", _untimed(found), functional=True) if named else None
+
+
+_DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?\b(?!\d)|\d+月\d+[日号]")
+
+
+def _attributed(parts: _Parts, subject: str | None, found: str) -> Statement | None:
+    """Read "my editor is vim", "Anna's birthday is May 3", "the deadline is Friday", 我的编辑器是vim."""
+    raw = parts["noun"] or ""
+    if not raw.isascii():
+        return _han_attribute(raw, parts.get("owner"), subject, found)
+    noun = _attribute(raw)
+    if noun is None or not (subject or "firm" in parts):
+        return None
+    functional = not is_listed(noun, "shared_attributes")
+    if parts.get("whom"):
+        return Statement(subject or "", noun, found, functional) if subject != found else None
+    said = (parts.get("phrase") or "").strip()
+    listed = noun.startswith("favo") or is_listed(noun, "attributes")
+    valueless = describes(found) or _TELLS_MORE.match(said) or not (listed or _begins_with_name(found))
+    if subject is None:
+        of = value(parts["firm"] or "")
+        about, what = (of, noun) if of else (noun, "is")
+        return None if valueless else Statement(about, what, found, functional=True)
+    owner, _, noun = noun.rpartition("'s ")
+    subject = f"{subject}'s {owner}" if owner else subject
+    if re.match(r"(?:now |actually |really )*an? [a-z]+\b", said):
+        return Statement(f"{subject}'s {noun}", "is a", found)
+    return None if valueless else Statement(subject, noun, found, functional)
+
+
+# "is a …" says what sort of thing it is, "is written in …" what was done with it.
+_TELLS_MORE = re.compile(
+    r"an? (?=[a-z]+\b)|(?:\w+(?:ed|en)|built|made|run|kept|sent) (?:in|on|to|by|with|at|for|from|as) "
+)
+_ADJECTIVE = re.compile(
+    r"^(?:(?:new|current|own|old|actual|latest|main|real|default|primary) )+(?=\w)", re.IGNORECASE
+)
+_LONGEST_ATTRIBUTE: Final = 4
+
+
+def _attribute(raw: str) -> str | None:
+    """An attribute noun in lower case: "new editor" is the editor; a phrase with a verb in it is none."""
+    lower = raw.strip().lower()
+    text = lower if lower in {"default branch", "main branch"} else _ADJECTIVE.sub("", lower)
+    text = text.removesuffix(" of choice")
+    words = text.replace("'s", "").split()
+    if "_".join(words) in lexicon.words("attributes"):
+        return text
+    if not words or len(words) > _LONGEST_ATTRIBUTE or not lexicon.words("stop_words").isdisjoint(words):
+        return None
+    return "favorite" + text[9:] if text.startswith("favourite") else text
+
+
+def _han_attribute(noun: str, owner: str | None, subject: str | None, found: str) -> Statement | None:
+    known_as = _han_attributes().get(noun)
+    if owner is None:
+        return Statement(noun, "is", found, functional=True) if known_as else _compound(noun, found)
+    if subject is None or not (known_as or noun.startswith("最喜欢的")):
+        return None
+    # 我的上司是南京人 describes the boss and names nobody: it takes nothing's place.
+    return Statement(subject, known_as or noun, found, not is_listed(known_as or noun, "roles"))
+
+
+def _compound(noun: str, found: str) -> Statement | None:
+    """会议时间 is the time of the 会议."""
+    for attribute in sorted(_han_attributes(), key=len, reverse=True):
+        owner = noun.removesuffix(attribute).removesuffix("的")
+        if owner != noun and owner and owner[0] not in _POINTERS and owner[0] != "我":
+            return Statement(owner, _han_attributes()[attribute], found, functional=True)
+    return None
+
+
+@cache
+def _han_attributes() -> dict[str, str]:
+    rows = (row.partition(" = ") for row in lexicon.lines("attributes_zh"))
+    return {noun: predicate for noun, _, predicate in rows}
+
+
+# ---------------------------------------------------------------- shapes
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    predicate: str
+    count: str
+    """How many values there are: `one`, `many`, or one where the sentence tells of a change: `changes`."""
+    over: bool
+    pattern: str
+
+
+@cache
+def _shapes(name: str, *, plain: bool) -> tuple[tuple[_Shape, ...], lexicon.Calls]:
+    """The shapes for a clause in plain letters, or for one that has others as well; what calls for each."""
+    found: list[_Shape] = []
+    for heading, row in lexicon.in_order(name):
+        predicate, _, count = heading.rpartition(" ")
+        if not (plain and _HAN_CHAR.search(row)):
+            pattern = row.removeprefix(OVER)
+            if name == "slot_shapes":  # a name has a capital even where case does not matter
+                pattern = f"(?i){pattern.replace('[A-Z]', '(?-i:[A-Z])')}"
+            found.append(_Shape(predicate, count, row.startswith(OVER), pattern.replace("<kin>", _kin())))
+    needed = (lexicon.needed(shape.pattern) for shape in found)
+    return tuple(found), lexicon.Calls([tuple(piece.lower() for piece in pieces) for pieces in needed])
+
+
+@cache
+def _kin() -> str:
+    return f"(?:{'|'.join(sorted(lexicon.words('kin')))})"
+
+
+_HAN_CHAR = re.compile(f"[{HAN}]")
 
 
 # ---------------------------------------------------------------- kinds of values
@@ -374,34 +642,3 @@ def has_wrong_word(put: tuple[str, str], text: str) -> bool:
 
 
 _NEARLY: Final = 0.7
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    predicate: str
-    one: bool
-    over: bool
-    pattern: str
-
-
-@cache
-def _shapes(*, plain: bool) -> tuple[tuple[_Shape, ...], lexicon.Calls]:
-    """The shapes for a clause in plain letters, or for one that has others as well; what calls for each."""
-    found: list[_Shape] = []
-    for heading, rows in lexicon.parts("slot_shapes").items():
-        predicate, _, count = heading.rpartition(" ")
-        found += [
-            _Shape(predicate, count == "one", row.startswith(OVER), _pattern(row.removeprefix(OVER)))
-            for row in rows
-            if not (plain and _HAN_CHAR.search(row))
-        ]
-    needed = (lexicon.needed(shape.pattern) for shape in found)
-    return tuple(found), lexicon.Calls([tuple(piece.lower() for piece in pieces) for pieces in needed])
-
-
-_HAN_CHAR = re.compile(f"[{HAN}]")
-
-
-# A name has a capital even where case does not matter.
-def _pattern(row: str) -> str:
-    return f"(?i){row.replace('[A-Z]', '(?-i:[A-Z])')}"

@@ -25,9 +25,12 @@ class Statement:
     predicate: str
     object: str
     functional: bool = False
+    """Whether there is one value at a time."""
     replaces: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    over: bool = False
+    """Whether it is said to hold no longer."""
 
 
 _HEDGE = (
@@ -298,9 +301,9 @@ def is_functional(predicate: str) -> bool:
     word = canonical(predicate)
     if word in _one_at_a_time() or word.startswith("favorite "):
         return True
-    if word in _forms() or _is_listed(word, "shared_attributes"):
+    if word in _forms() or is_listed(word, "shared_attributes"):
         return False
-    return _is_listed(word, "attributes") or _is_listed(word, "roles")
+    return is_listed(word, "attributes") or is_listed(word, "roles")
 
 
 def asked(predicate: str) -> frozenset[str]:
@@ -346,11 +349,12 @@ def roles() -> frozenset[str]:
 
 def _is_noun(word: str) -> bool:
     return word.startswith("favorite ") or any(
-        _is_listed(word, name) for name in ("attributes", "roles", "shared_attributes")
+        is_listed(word, name) for name in ("attributes", "roles", "shared_attributes")
     )
 
 
-def _is_listed(word: str, name: str) -> bool:
+def is_listed(word: str, name: str) -> bool:
+    """Whether a noun, or the last word of it, stands in a list."""
     listed = lexicon.words(name)
     return word.replace(" ", "_") in listed or word.rsplit(maxsplit=1)[-1] in listed
 
