@@ -370,9 +370,10 @@ class Engram(Nouns, VerbsBefore):
     @cached_property
     def sessions(self) -> Sessions:
         """Conversations, awake and asleep: start, look at, suspend and resume them."""
-        from engram.api.sessions import sessions_at  # with numpy, which most who open a memory need later
+        from engram.api.sessions import Sessions  # with numpy, which most who open a memory need later
 
-        return sessions_at(self._caller, self._listening, self._recalling)
+        made = Sessions(self._caller, self._listening, self._recalling)
+        return cast("Sessions", vars(self).setdefault("sessions", made))  # two at once get the same ones
 
     @property
     def config(self) -> Config:

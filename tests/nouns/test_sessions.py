@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,13 @@ from engram import Engram
 from engram.api.session import Session
 from engram.api.sessions import Sessions
 from engram.errors import AccessDenied, PromptTooLong, TurnAborted, TurnNotBegun, UnknownSession
+from engram.model.maintenance import Sketch
 from engram.model.memory import Filters
+from engram.model.plain import plain
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap, Origin, Restored, TopicChange
+from engram.ports import Unit
+from engram.rules.doubt import GAP
 from engram.testing import FakeClock, HashEmbedder
 from tests.nouns.talking import contents, say
 
@@ -176,8 +179,14 @@ def test_preparing_counts_as_no_use(shop: Engram) -> None:
 
 def with_gaps(memory: Engram, *gaps: Gap) -> Sessions:
     """The sessions of a memory that knows what it does not know."""
-    parts = memory.sessions._parts  # noqa: SLF001 - gaps come from maintenance; here they are put in by hand
-    return Sessions(replace(parts, gaps=lambda _: gaps))
+    tools = memory._tools  # noqa: SLF001 - gaps come from maintenance; here they are put in by hand
+
+    def work(unit: Unit) -> None:
+        for gap in gaps:
+            unit.upkeep.sketch(Sketch(Scope(), GAP, gap.key, plain(gap), tools.clock.now()))
+
+    tools.store.write(work, "engine")
+    return memory.sessions
 
 
 def test_at_most_two_questions_a_session_and_each_once_a_week(memory: Engram, clock: FakeClock) -> None:

@@ -11,18 +11,26 @@ The same six steps serve a chat, a task, a step of a flow, a round of an orchest
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from engram.api.session_services import Runs, SessionServices
+from engram.api import gaps
+from engram.api.contexts import PromptOptions
+from engram.api.recalling import QUERY_LIMIT
+from engram.api.session_services import AGES, Runs, SessionServices
 from engram.errors import AccessDenied, TurnAborted, TurnNotBegun
 from engram.lazily import dataclass
+from engram.model.capture import Part
+from engram.model.clock import zone_of
+from engram.model.context import Message, Sections
 from engram.model.plain import member
-from engram.model.recall import Recall
+from engram.model.recall import Question, Recall
 from engram.model.session import (
     Gap,
     Origin,
@@ -34,6 +42,7 @@ from engram.model.session import (
     snapshot_about,
 )
 from engram.rules import screen
+from engram.rules.sealing import NONCE_BYTES, seal, unseal
 from engram.session import following
 from engram.session.following import PreparedRecall
 from engram.session.state import Said, State, fill, to_bytes
@@ -70,23 +79,11 @@ class TurnSteps:
     observed: Observation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
-    """What the session does for its turns, step by step."""
-
-    session: str
-    """Its id."""
-    begin: Callable[[SessionTurn], TurnSteps]
-    build: Callable[[SessionTurn], Context]
-    finish: Callable[[SessionTurn, HeardExchange], Observation | None]
-    leave: Callable[[SessionTurn], None]
-
-
 class SessionTurn:
     """One turn under way. Made by `Session.turn`; used in a `with` block, or by `begin` and `finish`."""
 
-    def __init__(self, message: str, system: str, budget: int | None, doing: Doing) -> None:
-        self._doing = doing
+    def __init__(self, message: str, system: str, budget: int | None, session: Session) -> None:
+        self._session = session
         self._message = screen.readable("message", message)
         self._system, self._budget = system, budget
         self._steps = TurnSteps()
@@ -167,22 +164,22 @@ class SessionTurn:
     def check(self) -> None:
         """Raises TurnAborted if the answer is no longer wanted."""
         if self._aborted:
-            raise TurnAborted(self._doing.session)
+            raise TurnAborted(self._session.id)
 
     def begin(self) -> None:
         """Resolve, recall and build; afterwards `context` is there."""
         try:
-            self._steps = self._doing.begin(self)
-            self._steps.context = self._doing.build(self)
+            self._steps = self._session._begin(self)  # noqa: SLF001 - a turn of its own, as below
+            self._steps.context = self._session._build(self)  # noqa: SLF001
         except BaseException:
-            self._doing.leave(self)
+            self._session._leave(self)  # noqa: SLF001
             raise
 
     def finish(self) -> Observation | None:
         """Listen to the exchange and clean up; the next recall is prepared. Safe to call twice."""
         if self._steps.exchange is not None:
             exchange, self._steps.exchange = self._steps.exchange, None
-            self._steps.observed = self._doing.finish(self, exchange)
+            self._steps.observed = self._session._finish(self, exchange)  # noqa: SLF001
         return self._steps.observed
 
     def __enter__(self) -> Self:
@@ -276,8 +273,7 @@ class Session:
 
         `system` is the agent's own prompt; `budget` the tokens the whole prompt may have, if not the model's.
         """
-        doing = Doing(self.id, self._begin, self._build, self._finish, self._leave)
-        return SessionTurn(message, system, budget, doing)
+        return SessionTurn(message, system, budget, self)
 
     def hold(self, content: str, *, origin: Origin | str = Origin.AGENT, memory: str = "") -> None:
         """Put something on the mind; what has to leave for it is offered to long-term memory."""
@@ -413,7 +409,7 @@ class Session:
         parts, message, steps = self._parts, turn.message, TurnSteps()
         meaning, names = parts.meaning(message), following.names_in(message)
         most = parts.limit(self.model, turn.budget)
-        question = parts.question(message, self, most)
+        question = self._question(message, most)
         with self._lock:
             state = self._awake()
             lean = state.lean(message, MOMENTUM_MOST)
@@ -438,15 +434,38 @@ class Session:
         return steps
 
     def _build(self, turn: SessionTurn) -> Context:
-        return self._parts.build(
-            turn.message, self, recalled=turn.recalled, system=turn.system, budget=turn.budget
+        before = [Message(Part(part), words) for part, words in self.history[:-1]]
+        wanted = PromptOptions(
+            turn.message,
+            model=self.model,
+            system=turn.system,
+            history=before,
+            budget=turn.budget,
+            session=self.id,
+            scope=self.scope,
+            sections=Sections(working=self.slots),
+            hits=turn.recalled.hits,
+        )
+        return self._parts.contexts.make(wanted)
+
+    def _question(self, message: str, limit: int) -> Question:
+        """A message as a question to long-term memory."""
+        caller = self._parts.caller
+        settings, access = caller.tools.config.recall, caller.at(self.scope)
+        return Question(
+            text=screen.readable("message", message)[:QUERY_LIMIT],
+            access=replace(access, timezone=self.timezone or access.timezone),
+            limit=limit,
+            profile=settings.profile,
+            rerank=settings.rerank,
+            session=self.id,
         )
 
     def _finish(self, turn: SessionTurn, exchange: HeardExchange) -> Observation | None:
         """Post-capture and clean up. Of a turn that was aborted only the message was said."""
         self._leave(turn)
         reply = "" if turn.aborted else turn.reply
-        observed = self._parts.observe(turn.message, reply, self)
+        observed = self._observe(turn.message, reply)
         meaning = self._parts.meaning(reply)
         with self._lock:
             state = self._state
@@ -458,6 +477,18 @@ class Session:
         if state is not None and not turn.aborted:
             self._prepare(state, turn.message, reply)
         return observed
+
+    def _observe(self, message: str, reply: str) -> Observation | None:
+        """Listen to an exchange; None when the caller may not write."""
+        if not self._parts.caller.access.may_write(self.scope):
+            return None
+        listening, now = self._parts.listening, self._parts.now
+        said_at = now.astimezone(zone_of(self.timezone)) if self.timezone else None
+        setting = listening.setting(self.id, said_at, self.scope, "", "")
+        turns = listening.words(message or None, reply or None, setting)
+        with suppress(AccessDenied):  # the file itself was opened for reading
+            return listening.hear(turns) if turns else None
+        return None
 
     def finish_waiting(self, reply: str) -> Observation | None:
         """End a turn that another engine began; None when no message waits for its answer."""
@@ -484,7 +515,7 @@ class Session:
         lean = momentum.lean(1.0, {}, MOMENTUM_MOST)
         most = max(PREPARED, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
-        found = parts.prepare(parts.question(words, self, most), lean)
+        found = parts.prepare(self._question(words, most), lean)
         known = {name.lower() for hit in found.hits for name in following.names_in(hit.memory.content)}
         known |= {name.lower() for name in (*names, *following.names_in(reply))}
         ids = tuple(hit.memory.id for hit in found.hits)
@@ -494,13 +525,14 @@ class Session:
                 state.anticipation.prepare(ready)
 
     def _questions(self, state: State, names: Sequence[str]) -> tuple[Gap, ...]:
-        settings = self._parts.caller.tools.config.session
-        if state.asked >= settings.questions:
+        caller = self._parts.caller
+        most = caller.tools.config.session.questions
+        if state.asked >= most:
             return ()
-        gaps = self._parts.gaps(self.scope)
-        chosen = following.choose(gaps, names, state.asked, self._parts.due, settings.questions)
-        if chosen and self._parts.caller.access.may_write(self.scope):
-            self._parts.asked(chosen, self.id)
+        open_, due = gaps.of_place(caller, self.scope), partial(gaps.is_due, caller)
+        chosen = following.choose(open_, names, state.asked, due, most)
+        if chosen and caller.access.may_write(self.scope):
+            gaps.note_asked(caller, chosen, self.id)
         state.asked += len(chosen)
         return tuple(chosen)
 
@@ -521,9 +553,9 @@ class Session:
         restored = Restored.NEW
         if kept is not None:
             restored, self._saved_at = Restored.FRESH, kept.saved_at
-            body = parts.unsealed(kept.body, self._about)
+            body = unseal(kept.body, parts.caller.tools.store.snapshots.key(), self._about)
             if body is not None:
-                restored = fill(state, body, now - kept.saved_at, parts.ages, now)
+                restored = fill(state, body, now - kept.saved_at, AGES, now)
                 body[:] = bytes(len(body))
             self._agent, self._model = self._agent or kept.agent, self._model or kept.model
             self._timezone = self._timezone or state.timezone
@@ -553,7 +585,10 @@ class Session:
         self._parts.caller.tools.store.snapshots.put(kept)
 
     def _seal(self, state: State) -> bytes:
-        return self._parts.sealed(to_bytes(state), self._about)
+        body, key = to_bytes(state), self._parts.caller.tools.store.snapshots.key()
+        hidden = seal(body, key, secrets.token_bytes(NONCE_BYTES), self._about)
+        body[:] = bytes(len(body))
+        return hidden
 
     @property
     def _about(self) -> str:

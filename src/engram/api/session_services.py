@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import CallerContext
-from engram.api.contexts import Contexts, PromptOptions
-from engram.api.gaps import is_due, note_asked
-from engram.api.recalling import QUERY_LIMIT
+from engram.api.contexts import Contexts
 from engram.capture import change
 from engram.capture.sources.documents import ENDED, FlowStep, step
 from engram.context import budget as context_budget
-from engram.context.budget import memories_for
-from engram.errors import AccessDenied, EmbedderError, UnknownValue
+from engram.context.budget import SHARES, memories_for
+from engram.errors import EmbedderError, UnknownValue
 from engram.lazily import dataclass
-from engram.model.capture import Draft, Part, Receipt
-from engram.model.clock import zone_of
-from engram.model.context import Context, Message, Sections
+from engram.model.capture import Draft, Receipt
 from engram.model.memory import (
     CONTENT_LIMIT,
     TAG_LENGTH_LIMIT,
@@ -34,15 +28,14 @@ from engram.model.memory import (
 )
 from engram.model.recall import Question, Recall
 from engram.model.scope import Scope
-from engram.model.session import Gap, Origin, Slot
+from engram.model.session import Origin, Slot
 from engram.ports import ConversationBias, View
 from engram.recall.expand import among
 from engram.recall.pipeline import recall, touch
 from engram.rules import screen
-from engram.rules.sealing import NONCE_BYTES, seal, unseal
 from engram.session import following
 from engram.session.following import WorkingMemoryRules
-from engram.session.state import Ages, Making, Meaning, Said, State, fresh
+from engram.session.state import Ages, Making, Meaning, State, fresh
 from engram.text.forms import summary
 
 if TYPE_CHECKING:
@@ -50,8 +43,6 @@ if TYPE_CHECKING:
 
     from engram.api.recalling import Recalling
     from engram.api.remembering import Listening
-    from engram.model.capture import Observation
-from engram.context.budget import SHARES
 
 HALF_LIFE_MINUTES = 10.0  # minutes after which what is on the mind is half as strong
 
@@ -59,8 +50,7 @@ EVICT_BELOW = 0.1  # activation under which something leaves the mind (cortex)
 OFFER_ABOVE = 0.3  # activation above which what leaves the mind is offered to long-term memory (cortex)
 RECALLED_MOST = 100  # memories recalled for a message at most, however large the model's window (measured)
 ALIKE = 0.6  # cosine to what was expected above which the prepared recall is used (cortex)
-DECAYED_HOURS = 24.0  # hours after which nothing of a sleeping session comes back (cortex)
-WHOLE_HOURS = 4.0  # hours for which a sleeping session stays whole (cortex)
+AGES = Ages()  # how long a sleeping session stays what it was
 MORNING_MEMORIES = 5  # memories that come to mind at a fresh start (cortex)
 
 
@@ -75,50 +65,6 @@ LOOKED_AT = 100
 WAKEFUL = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
 
 
-class SessionTalk(Protocol):
-    """A session, as far as a prompt needs to know it."""
-
-    @property
-    def id(self) -> str:
-        """What it goes by."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The language model whose budget it keeps."""
-        ...
-
-    @property
-    def scope(self) -> Scope:
-        """Where it belongs."""
-        ...
-
-    @property
-    def timezone(self) -> str:
-        """Where whoever talks is; empty: as the caller or the settings say."""
-        ...
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """What is on its mind."""
-        ...
-
-    @property
-    def history(self) -> list[Said]:
-        """What was said so far."""
-        ...
-
-
-class Builds(Protocol):
-    """What makes a prompt for a message of a session."""
-
-    def __call__(
-        self, message: str, session: SessionTalk, *, recalled: Recall, system: str, budget: int | None
-    ) -> Context:
-        """The prompt, within its budget."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class SessionServices:
     """The other parts of the engine, as a session uses them. One for all sessions of a caller."""
@@ -126,8 +72,7 @@ class SessionServices:
     caller: CallerContext
     listening: Listening
     recalling: Recalling
-    build: Builds
-    gaps: Callable[[Scope], Sequence[Gap]] = lambda _: ()
+    contexts: Contexts
 
     @property
     def now(self) -> datetime:
@@ -140,11 +85,6 @@ class SessionServices:
         rules = WorkingMemoryRules(HALF_LIFE_MINUTES, EVICT_BELOW, OFFER_ABOVE, settings.slots)
         making = Making(self.caller.tools.new_id, self.caller.tools.count_tokens)
         return fresh(making, rules, ALIKE)
-
-    @property
-    def ages(self) -> Ages:
-        """How long a sleeping session stays what it was."""
-        return Ages(WHOLE_HOURS, DECAYED_HOURS)
 
     def meaning(self, text: str) -> Meaning | None:
         """A message as vectors; None while none can be made."""
@@ -161,22 +101,7 @@ class SessionServices:
         """How many memories may find room in a prompt of this model, and are worth a turn's time."""
         settings = self.caller.tools.config.context
         room = budget or context_budget.find(model or settings.model, settings.models_file).window
-        return min(
-            RECALLED_MOST,
-            memories_for(int(room * SHARES["recalled"])),
-        )
-
-    def question(self, message: str, session: SessionTalk, limit: int) -> Question:
-        """A message as a question to long-term memory."""
-        settings, access = self.caller.tools.config.recall, self.caller.at(session.scope)
-        return Question(
-            text=screen.readable("message", message)[:QUERY_LIMIT],
-            access=replace(access, timezone=session.timezone or access.timezone),
-            limit=limit,
-            profile=settings.profile,
-            rerank=settings.rerank,
-            session=session.id,
-        )
+        return min(RECALLED_MOST, memories_for(int(room * SHARES["recalled"])))
 
     def recall(
         self, question: Question, lean: ConversationBias | None, prepared: Sequence[str] | None
@@ -201,17 +126,6 @@ class SessionServices:
         """What may help with the next message, in no certain order; counts as no use, against no limit."""
         asked = replace(question, dry=True, expand=False, rerank="none")
         return recall(asked, self.caller.tools, lean)
-
-    def observe(self, message: str, reply: str, session: SessionTalk) -> Observation | None:
-        """Listen to an exchange; None when the caller may not write."""
-        if not self.caller.access.may_write(session.scope):
-            return None
-        now = self.now.astimezone(zone_of(session.timezone)) if session.timezone else None
-        setting = self.listening.setting(session.id, now, session.scope, "", "")
-        turns = self.listening.words(message or None, reply or None, setting)
-        with suppress(AccessDenied):  # the file itself was opened for reading
-            return self.listening.hear(turns) if turns else None
-        return None
 
     def offer(self, gone: Sequence[Slot], session: str, scope: Scope) -> None:
         """Tell long-term memory of what left the mind while it stood strong."""
@@ -247,24 +161,6 @@ class SessionServices:
         best = sorted(newest, key=lambda one: (-one.pinned, -one.importance))[:most]
         return [self._slot(memory) for memory in best]
 
-    def due(self, key: str) -> bool:
-        """Whether a clarifying question has been left alone for long enough."""
-        return is_due(self.caller, key)
-
-    def asked(self, gaps: Sequence[Gap], session: str) -> None:
-        """Note which questions are asked now."""
-        note_asked(self.caller, gaps, session)
-
-    def sealed(self, body: bytearray, about: str) -> bytes:
-        """The bytes sealed; the ones given are overwritten."""
-        hidden = seal(body, self.caller.tools.store.snapshots.key(), secrets.token_bytes(NONCE_BYTES), about)
-        body[:] = bytes(len(body))
-        return hidden
-
-    def unsealed(self, body: bytes, about: str) -> bytearray | None:
-        """What was sealed; None when it cannot be opened."""
-        return unseal(body, self.caller.tools.store.snapshots.key(), about)
-
     def _draft(self, slot: Slot, session: str, scope: Scope) -> Draft:
         return Draft(slot.content, scope=scope, session=session, source=f"session:{slot.origin}")
 
@@ -279,33 +175,6 @@ class SessionServices:
             tokens=self.caller.tools.count_tokens(content),
             memory=memory.id,
         )
-
-
-# ---------------------------------------------------------------- session context
-# The prompt of a turn: the message, what is on the mind and what was said before become a context.
-
-
-def measured(contexts: Contexts) -> Builds:
-    """Makes the prompts of sessions, each within its model's budget."""
-
-    def build(
-        message: str, session: SessionTalk, *, recalled: Recall, system: str, budget: int | None
-    ) -> Context:
-        before = [Message(Part(part), words) for part, words in session.history[:-1]]
-        wanted = PromptOptions(
-            message,
-            model=session.model,
-            system=system,
-            history=before,
-            budget=budget,
-            session=session.id,
-            scope=session.scope,
-            sections=Sections(working=session.slots),
-            hits=recalled.hits,
-        )
-        return contexts.make(wanted)
-
-    return build
 
 
 FLOW = "flow"

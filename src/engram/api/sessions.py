@@ -11,15 +11,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
-from threading import Lock, RLock, Timer
+from threading import RLock, Timer
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from engram.api.contexts import Contexts
-from engram.api.gaps import of_place
 from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
-from engram.api.session_services import DECAYED_HOURS, Completed, Learned, Runs, SessionServices, measured
+from engram.api.session_services import AGES, Completed, Learned, Runs, SessionServices
 from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.lazily import dataclass
 from engram.model.capture import Observation
@@ -51,28 +48,16 @@ class Begun:
     anticipated: bool
 
 
-_AT_DESKS: WeakKeyDictionary[Listening, Sessions] = WeakKeyDictionary()
 IDLE = timedelta(minutes=30)
 """Without a turn for so long a session goes to sleep (cortex)."""
-_MAKING = Lock()
-
-
-def sessions_at(caller: CallerContext, listening: Listening, recalling: Recalling) -> Sessions:
-    """The sessions of a caller; whoever asks first makes them, and two at once get the same ones."""
-    with _MAKING:
-        found = _AT_DESKS.get(listening)
-        if found is None:
-            build = measured(Contexts(caller, recalling))
-            parts = SessionServices(caller, listening, recalling, build, partial(of_place, caller))
-            found = _AT_DESKS[listening] = Sessions(parts)
-        return found
 
 
 class Sessions:
     """The sessions of one caller. Any thread may use it."""
 
-    def __init__(self, parts: SessionServices) -> None:
-        self._parts = parts
+    def __init__(self, caller: CallerContext, listening: Listening, recalling: Recalling) -> None:
+        contexts = Contexts(caller, recalling)
+        self._parts = SessionServices(caller, listening, recalling, contexts)
         self._live: dict[Place, Session] = {}
         self._turns: dict[Place, SessionTurn] = {}
         self._lock = RLock()
@@ -271,9 +256,8 @@ class Sessions:
             if self._expired_at is not None and now - self._expired_at < timedelta(hours=1):
                 return
             self._expired_at = now
-        hours = DECAYED_HOURS
         with suppress(AccessDenied):  # the file was opened for reading
-            self._parts.caller.tools.store.snapshots.expire(now - timedelta(hours=hours))
+            self._parts.caller.tools.store.snapshots.expire(now - timedelta(hours=AGES.decayed_hours))
 
     def _woken(self, session: Session) -> None:
         """A session woke by itself, in the hands of somebody who kept it: it may fall asleep again."""
@@ -324,7 +308,7 @@ class Sessions:
 
     def _kept(self) -> Sequence[Snapshot]:
         snapshots, now = self._parts.caller.tools.store.snapshots, self._parts.now
-        oldest = now - timedelta(hours=DECAYED_HOURS)
+        oldest = now - timedelta(hours=AGES.decayed_hours)
         return [one for one in snapshots.known(self._parts.caller.access) if one.saved_at > oldest]
 
     def _session(self, session_id: str, scope: Scope | None) -> Session:
