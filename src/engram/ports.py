@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         ModelCall,
         Proposal,
         Reconciled,
-        Spent,
     )
     from engram.model.memory import Filters, Space, Status
     from engram.model.recall import Question, Recall
@@ -205,44 +204,11 @@ class Advisor(Protocol):
 class NoAdvisor:
     """The advisor when no model is there: every rule decides by itself."""
 
-    def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> None:
+    def extract(self, *_: Any, **__: Any) -> None:
         """Nobody to ask."""
 
-    def merge(self, old: str, new: str) -> None:
-        """Nobody to ask."""
-
-    def compare(self, old: str, new: str) -> None:
-        """Nobody to ask."""
-
-    def rank(self, question: str, texts: Sequence[str]) -> None:
-        """Nobody to ask."""
-
-    def decompose(self, question: str, known: Sequence[str]) -> None:
-        """Nobody to ask."""
-
-    def expand(self, question: str) -> None:
-        """Nobody to ask."""
-
-    def synthesize(self, question: str, known: Sequence[str]) -> None:
-        """Nobody to ask."""
-
-    def summarize(self, texts: Sequence[str], words: int) -> None:
-        """Nobody to ask."""
-
-    def gate(self, texts: Sequence[str]) -> None:
-        """Nobody to ask."""
-
-    def triage(self, texts: Sequence[str]) -> None:
-        """Nobody to ask."""
-
-    def reconcile(self, old: str, new: str) -> None:
-        """Nobody to ask."""
-
-    def distill(self, notes: Sequence[str], longest: int) -> None:
-        """Nobody to ask."""
-
-    def audit(self, lines: Sequence[str], texts: Sequence[str]) -> None:
-        """Nobody to ask."""
+    merge = compare = rank = decompose = expand = synthesize = summarize = extract
+    gate = triage = reconcile = distill = audit = extract
 
     def health(self) -> Health:
         """Well: no model is needed."""
@@ -418,7 +384,7 @@ class SearchedSpace(Protocol):
 
 
 class Spending(Protocol):
-    """What calls to models have cost, and what was found out about models by calling them."""
+    """What calls to models have cost, and what was found out by calling them, as far as an advisor asks."""
 
     def form(self, model: str) -> str:
         """How a model of a service is spoken to; empty when nobody has found out, or it is long ago."""
@@ -431,21 +397,6 @@ class Spending(Protocol):
 
     def tokens_since(self, at: datetime) -> int:
         """All tokens of calls since a time."""
-
-    def summary(self, since: datetime) -> list[Spent]:
-        """Calls since a time, added up by component and model, most tokens first."""
-
-    def by_day(self, since: datetime) -> list[Spent]:
-        """The same day by day, the latest first; days as UTC counts them."""
-
-    def failing(self, models: Sequence[str]) -> tuple[int, str]:
-        """How many of the last calls to these models brought nothing, and why the latest did not.
-
-        0 when the latest brought something, or there was none.
-        """
-
-    def clear(self) -> int:
-        """Forget all calls; how many there were."""
 
 
 # ---------------------------------------------------------------- values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from engram.config import LlmConfig
 from engram.llm import ModelAdvisor
 from engram.model.capture import Part, Turn
 from engram.model.clock import Clock
-from engram.model.knowledge import CallOutcome, ModelCall, Spent
+from engram.model.knowledge import CallOutcome, ModelCall
 from engram.ports import Spending
 from engram.testing import FakeClock
 
@@ -39,21 +39,6 @@ class Account:
     def tokens_since(self, at: datetime) -> int:
         with self._lock:
             return sum(call.prompt_tokens + call.answer_tokens for call in self.calls if call.at >= at)
-
-    def summary(self, since: datetime) -> list[Spent]:
-        raise NotImplementedError
-
-    def by_day(self, since: datetime) -> list[Spent]:
-        return self.summary(since)
-
-    def failing(self, models: Sequence[str]) -> tuple[int, str]:
-        raise NotImplementedError
-
-    def clear(self) -> int:
-        with self._lock:
-            count = len(self.calls)
-            self.calls.clear()
-        return count
 
     @property
     def outcomes(self) -> list[tuple[str, str, CallOutcome]]:

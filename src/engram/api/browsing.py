@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, checked, whole
+from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, checked, whole
 from engram.capture import change
 from engram.errors import AccessDenied, NotFound
 from engram.lazily import dataclass
@@ -151,26 +151,23 @@ class Lying:
     total: int
 
 
-class Trash:
+class Trash(Noun):
     """What was forgotten, replaced or merged. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
         """What lies there, the newest memory first."""
         first, most = whole("offset", offset, 0, FURTHEST), whole("limit", limit, 1, PAGE_LIMIT)
-        total = self._caller.tools.store.memories.count(View(self._caller.access, LYING))
+        total = self._store.memories.count(View(self._caller.access, LYING))
         found = islice(self._all(), first, first + most) if first < total else ()
         return Lying(tuple(Discarded(one, one.modified_at) for one in found), total)
 
     def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring a memory back. Raises NotFound when it does not lie there."""
         full = self._caller.own(memory_id)
-        memory = self._caller.tools.store.memories.get(full, self._caller.access)
+        memory = self._store.memories.get(full, self._caller.access)
         if memory is None or memory.status not in GONE:
             raise NotFound(memory_id)
-        return change.set_status(full, Status.ACTIVE, self._caller.tools, self._caller.actor, because)
+        return change.set_status(full, Status.ACTIVE, self._tools, self._caller.actor, because)
 
     def purge(
         self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
@@ -179,7 +176,7 @@ class Trash:
 
         With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
         """
-        until = None if before is None else moment("before", before, self._caller.tools.zone)
+        until = None if before is None else moment("before", before, self._tools.zone)
         if also_in_use and self._caller.access.role is not Role.OWNER:
             raise AccessDenied("remove what is in use; only an owner may")
         mine = [
@@ -190,13 +187,13 @@ class Trash:
         for start in range(0, len(mine), AT_ONCE):
             self._erase(mine[start : start + AT_ONCE], because)
         if mine:
-            self._caller.tools.store.leave_nothing(compact=True)
+            self._store.leave_nothing(compact=True)
         return len(mine)
 
     def _all(self, filters: Filters = LYING) -> Iterator[Memory]:
         view, cursor = View(self._caller.access, filters), None
         while True:
-            page = self._caller.tools.store.memories.page(view, PAGE_LIMIT, cursor)
+            page = self._store.memories.page(view, PAGE_LIMIT, cursor)
             yield from page
             cursor = page.cursor
             if cursor is None:
@@ -207,7 +204,7 @@ class Trash:
             for memory_id in ids:
                 unit.erase(memory_id, because)
 
-        self._caller.tools.store.write(work, self._caller.actor)
+        self._store.write(work, self._caller.actor)
 
 
 REINFORCED = 20

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engram.api.caller import CallerContext, whole
+from engram.api.caller import Noun, whole
 from engram.api.maintenance import Upkeep
 from engram.errors import NotFound, NotPublishable, UnknownValue
 from engram.model.event import Publication, Subscription
@@ -23,11 +23,8 @@ Offers = list[Publication]
 Wishes = list[Subscription]
 
 
-class Bus:
+class Bus(Noun):
     """What agents tell each other. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def publish(
         self, memory_id: str, *, to: str = "project", agents: Sequence[str] = (), topics: Sequence[str] = ()
@@ -43,24 +40,22 @@ class Bus:
             agent=self._agent,
             scope=memory.scope,
             region=_region(to, memory.scope),
-            published_at=self._caller.tools.clock.now(),
+            published_at=self._tools.clock.now(),
             agents=_names("agents", agents),
             topics=_topics(topics, memory),
             importance=memory.importance,
             clock={self._agent: memory.version},
         )
-        self._caller.tools.store.write(lambda unit: unit.bus.publish(offer), self._caller.actor)
+        self._store.write(lambda unit: unit.bus.publish(offer), self._caller.actor)
         return offer
 
     def withdraw(self, publication_id: str) -> bool:
         """Take an offer back; copies that were delivered stay. Whether there was one."""
-        offer = self._caller.tools.store.bus.publication(publication_id)
+        offer = self._store.bus.publication(publication_id)
         if offer is None or not self._caller.access.may_read(offer.scope):
             return False
         self._caller.check_write(offer.scope)
-        return self._caller.tools.store.write(
-            lambda unit: unit.bus.withdraw(publication_id), self._caller.actor
-        )
+        return self._store.write(lambda unit: unit.bus.withdraw(publication_id), self._caller.actor)
 
     def subscribe(
         self,
@@ -84,14 +79,14 @@ class Bus:
             id=secrets.token_hex(ID_BYTES),
             agent=place.agent or self._agent,
             scope=place,
-            made_at=self._caller.tools.clock.now(),
+            made_at=self._tools.clock.now(),
             topics=_names("topics", topics),
             agents=_names("agents", agents),
             min_importance=min_importance,
             rate=whole("rate", rate, 1, 1_000),
-            place=0 if earlier else self._caller.tools.store.bus.newest(),
+            place=0 if earlier else self._store.bus.newest(),
         )
-        self._caller.tools.store.write(lambda unit: unit.bus.subscribe(wish), self._caller.actor)
+        self._store.write(lambda unit: unit.bus.subscribe(wish), self._caller.actor)
         return wish
 
     def unsubscribe(self, subscription_id: str) -> bool:
@@ -100,18 +95,16 @@ class Bus:
         if not mine:
             return False
         self._caller.check_write(mine[0].scope)
-        return self._caller.tools.store.write(
-            lambda unit: unit.bus.unsubscribe(subscription_id), self._caller.actor
-        )
+        return self._store.write(lambda unit: unit.bus.unsubscribe(subscription_id), self._caller.actor)
 
     def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
         """What is offered, by number, as far as the caller may see the memories."""
         most = whole("limit", limit, 1, PAGE)
-        return self._caller.tools.store.bus.publications(after, most, self._caller.access)
+        return self._store.bus.publications(after, most, self._caller.access)
 
     def subscriptions(self) -> Wishes:
         """Who wants what, as far as the caller may see the places."""
-        return self._caller.tools.store.bus.subscriptions(self._caller.access)
+        return self._store.bus.subscriptions(self._caller.access)
 
     def deliver(self) -> Report:
         """Deliver now what waits; maintenance does it by itself. Only an owner may."""
@@ -122,7 +115,7 @@ class Bus:
         return self._caller.access.scope.agent or self._caller.actor
 
     def _own(self, memory_id: str) -> Memory:
-        memory = self._caller.tools.store.memories.get(self._caller.own(memory_id), self._caller.access)
+        memory = self._store.memories.get(self._caller.own(memory_id), self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         if memory.tier is not Tier.CLEAR:

@@ -40,7 +40,7 @@ from engram.model.memory import USUAL, Filters, Memory, Space, Status
 from engram.model.plain import member, moment
 from engram.model.recall import Recall
 from engram.model.scope import HERE, Access, Role, Scope, Token
-from engram.ports import Tools
+from engram.ports import Store, Tools
 from engram.rules import screen
 from engram.rules.screen import Gate
 from engram.rules.sealing import (
@@ -363,6 +363,21 @@ class CallerContext:
         return full
 
 
+class Noun:
+    """What hangs on the facade, for one caller. Safe to use from many threads."""
+
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
+
+    @property
+    def _tools(self) -> Tools:
+        return self._caller.tools
+
+    @property
+    def _store(self) -> Store:
+        return self._caller.tools.store
+
+
 _to_a_model: ContextVar[bool] = ContextVar("to_a_model", default=False)
 
 
@@ -406,11 +421,11 @@ class Issued:
 Found = list[Token]
 
 
-class Tokens:
+class Tokens(Noun):
     """Who may come in from outside. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, caller: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._chance = chance
 
     def create(
@@ -432,20 +447,18 @@ class Tokens:
             name=_name(name),
             role=member("role", Role, role),
             scope=place,
-            created_at=self._caller.tools.clock.now(),
-            expires_at=None
-            if expires_at is None
-            else moment("expires_at", expires_at, self._caller.tools.zone),
+            created_at=self._tools.clock.now(),
+            expires_at=None if expires_at is None else moment("expires_at", expires_at, self._tools.zone),
             timezone=screen.timezone("timezone", timezone),
         )
         secret = secret_from(self._chance(SECRET_BYTES))
-        self._caller.tools.store.tokens.add(token, digest_of(secret))
+        self._store.tokens.add(token, digest_of(secret))
         return Issued(token, secret)
 
     def list(self, *, revoked: bool = False) -> Found:
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
         self._check(None)
-        known = (token for _, token in self._caller.tools.store.tokens.known())
+        known = (token for _, token in self._store.tokens.known())
         return [
             token
             for token in known
@@ -459,30 +472,30 @@ class Tokens:
             told = "several tokens have this name: give the id" if found else "there is no such token"
             message = f"{token_id[:60]!r}: {told}; `engram token list` shows them."
             raise InvalidInput(message)
-        self._caller.tools.store.tokens.revoke(found[0].id, self._caller.tools.clock.now())
+        self._store.tokens.revoke(found[0].id, self._tools.clock.now())
         return found[0]
 
     def bearer(self, secret: str) -> Token | None:
         """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
-        store, now = self._caller.tools.store.tokens, self._caller.tools.clock.now()
+        store, now = self._store.tokens, self._tools.clock.now()
         token = match(secret, store.known())
         if token is None or not token.is_valid(now):
             return None
         if token.last_used is None or (now - token.last_used).total_seconds() > NOTED_EVERY_S:
             store.used(token.id, now)
             entry = AuditEntry(now, token.name, Audited.TOKEN_USED, token.id)
-            self._caller.tools.store.audit.note(entry)
+            self._store.audit.note(entry)
         return token
 
     def is_valid(self, token_id: str) -> bool:
         """Whether a token still lets somebody in."""
-        known, now = self._caller.tools.store.tokens.known(), self._caller.tools.clock.now()
+        known, now = self._store.tokens.known(), self._tools.clock.now()
         return any(one.id == token_id and one.is_valid(now) for _, one in known)
 
     def any_valid(self) -> bool:
         """Whether anybody could come in by a token now."""
-        now = self._caller.tools.clock.now()
-        return any(token.is_valid(now) for _, token in self._caller.tools.store.tokens.known())
+        now = self._tools.clock.now()
+        return any(token.is_valid(now) for _, token in self._store.tokens.known())
 
     def _check(self, scope: Scope | None) -> Scope:
         """The place a token is for: an owner gives out places of their own."""
@@ -512,11 +525,11 @@ def _name(name: str) -> str:
 ABOUT = "answer"
 
 
-class Answers:
+class Answers(Noun):
     """Answers to keyed writes, for a while. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, caller: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._chance = chance
 
     def find(self, caller: str, key: str, request: bytes, *, hours: float) -> tuple[int, bytes] | bool | None:
@@ -524,8 +537,8 @@ class Answers:
 
         False when the key was used for another request.
         """
-        kept = self._caller.tools.store.answers.find(caller, key)
-        if kept is None or kept.at < self._caller.tools.clock.now() - timedelta(hours=hours):
+        kept = self._store.answers.find(caller, key)
+        if kept is None or kept.at < self._tools.clock.now() - timedelta(hours=hours):
             return None
         if kept.mark != sha256(request).hexdigest():
             return False
@@ -537,10 +550,10 @@ class Answers:
     ) -> None:
         """Keep an answer for so many hours, and so many in all."""
         status, body = answer
-        now = self._caller.tools.clock.now()
+        now = self._tools.clock.now()
         sealed = seal(body, _key(caller, key, request), self._chance(NONCE_BYTES), ABOUT)
         kept = KeptAnswer(caller, key, sha256(request).hexdigest(), status, sealed, now)
-        self._caller.tools.store.answers.keep(kept, now - timedelta(hours=hours), most)
+        self._store.answers.keep(kept, now - timedelta(hours=hours), most)
 
 
 def _key(caller: str, key: str, request: bytes) -> bytes:

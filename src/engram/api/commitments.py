@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
 from engram.context.recall_pack import matching
 from engram.errors import (
     AccessDenied,
@@ -57,11 +57,8 @@ Loops = list[Commitment]
 Closings = list[Closing]
 
 
-class Commitments:
+class Commitments(Noun):
     """Open loops. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def open(
         self,
@@ -73,7 +70,7 @@ class Commitments:
         session: str = "",
     ) -> Commitment:
         """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
-        now = self._caller.tools.here()
+        now = self._tools.here()
         until = _due(due, now) if due is not None else due_in(screen.readable("text", text), now)
         screen.name("waiting_on", waiting_on)
         state = LoopState.WAITING if waiting_on else LoopState.OPEN
@@ -97,18 +94,16 @@ class Commitments:
     ) -> Loops:
         """Loops in a state, oldest first; without one, those that are not closed."""
         wanted: LoopState | None = None if state is None else member("state", LoopState, state)
-        most, now = whole("limit", limit, 1, PAGE_LIMIT), self._caller.tools.clock.now()
+        most, now = whole("limit", limit, 1, PAGE_LIMIT), self._tools.clock.now()
         closed = wanted is not None and not wanted.is_open
-        found = loops(self._caller.tools, self._caller.at(scope), closed=closed)
+        found = loops(self._tools, self._caller.at(scope), closed=closed)
         fitting = [one for one in found if wanted is None or state_of(one) is wanted]
         return [loop(one, now) for one in fitting[:most]]
 
     def get(self, commitment_id: str) -> Commitment:
         """One loop by its id or the beginning of it. Raises NotFound, also for a memory that is none."""
-        memory = self._caller.tools.store.memories.get(
-            self._caller.resolve(commitment_id), self._caller.access
-        )
-        return loop(_loop_memory(memory, commitment_id), self._caller.tools.clock.now())
+        memory = self._store.memories.get(self._caller.resolve(commitment_id), self._caller.access)
+        return loop(_loop_memory(memory, commitment_id), self._tools.clock.now())
 
     def close(
         self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
@@ -117,7 +112,7 @@ class Commitments:
         state: LoopState = member("outcome", LoopState, outcome)
         if state not in OUTCOMES:
             raise UnknownValue("outcome", outcome, tuple(str(one) for one in OUTCOMES))
-        now = self._caller.tools.clock.now()
+        now = self._tools.clock.now()
         full = self._caller.own(commitment_id)
         return loop(self._set(full, state, because or str(state), closed=(now, because)), now)
 
@@ -129,21 +124,21 @@ class Commitments:
         screen.name("on", whom)
         full = self._caller.own(commitment_id)
         return loop(
-            self._set(full, LoopState.WAITING, f"waits for {whom}", whom=whom), self._caller.tools.clock.now()
+            self._set(full, LoopState.WAITING, f"waits for {whom}", whom=whom), self._tools.clock.now()
         )
 
     def reopen(
         self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
     ) -> Commitment:
         """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
-        now = self._caller.tools.here()
+        now = self._tools.here()
         until = None if due is None else _due(due, now)
         full = self._caller.own(commitment_id)
         return loop(self._set(full, LoopState.OPEN, because or "opened again", due=until), now)
 
     def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
         """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
-        access, tools = self._caller.access, self._caller.tools
+        access, tools = self._caller.access, self._tools
         kept = [
             (memory, later)
             for memory in loops(tools, access, closed=False)[: whole("limit", limit, 1, PAGE_LIMIT)]
@@ -155,7 +150,7 @@ class Commitments:
     # ------------------------------------------------------------ inside
 
     def _closing(self, memory: Memory, later: Memory, *, dry: bool) -> Closing:
-        now = self._caller.tools.clock.now()
+        now = self._tools.clock.now()
         if not dry:
             because = f"memory {later.id} says so"
             memory = self._set(memory.id, LoopState.DONE, because, closed=(now, because))
@@ -257,11 +252,8 @@ ID_LENGTH = 8
 Found = list[Trigger]
 
 
-class Triggers:
+class Triggers(Noun):
     """Words that load pages. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def add(self, words: Sequence[str], pages: Sequence[str], *, scope: Scope | None = None) -> Trigger:
         """When a message holds one of the words, the pack also tells these pages.
@@ -271,21 +263,21 @@ class Triggers:
         """
         place = self._caller.access.scope if scope is None else scope
         self._caller.check_write(place)
-        if len(self._caller.tools.store.triggers.known(self._caller.access)) >= TRIGGERS_LIMIT:
+        if len(self._store.triggers.known(self._caller.access)) >= TRIGGERS_LIMIT:
             raise OutOfRange("number of triggers", TRIGGERS_LIMIT + 1, 0, TRIGGERS_LIMIT)
         made = Trigger(
-            id=self._caller.tools.new_id()[:ID_LENGTH],
+            id=self._tools.new_id()[:ID_LENGTH],
             words=_words("words", words),
             pages=self._pages(pages),
             scope=place,
-            created_at=self._caller.tools.clock.now(),
+            created_at=self._tools.clock.now(),
         )
-        self._caller.tools.store.triggers.put(made)
+        self._store.triggers.put(made)
         return made
 
     def list(self) -> Found:
         """The triggers of places this caller sees, oldest first."""
-        return self._caller.tools.store.triggers.known(self._caller.access)
+        return self._store.triggers.known(self._caller.access)
 
     def get(self, trigger_id: str) -> Trigger:
         """One trigger by its id."""
@@ -306,13 +298,13 @@ class Triggers:
             words=old.words if words is None else _words("words", words),
             pages=old.pages if pages is None else self._pages(pages),
         )
-        self._caller.tools.store.triggers.put(new)
+        self._store.triggers.put(new)
         return new
 
     def remove(self, trigger_id: str) -> Trigger:
         """Take a trigger away."""
         old = self._own(trigger_id)
-        self._caller.tools.store.triggers.remove(old.id)
+        self._store.triggers.remove(old.id)
         return old
 
     def match(self, message: str) -> Found:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.capture import change
 from engram.errors import InvalidInput, NotFound, UnknownValue
 from engram.lazily import dataclass
@@ -45,11 +45,8 @@ class Conflict:
 Found = list[Conflict]
 
 
-class Conflicts:
+class Conflicts(Noun):
     """What contradicts what. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def list(self, limit: int = 50) -> Found:
         """Pairs that are still open, those a rule or a person marked first; each pair once."""
@@ -89,9 +86,9 @@ class Conflicts:
     def ask(self, id_a: str, id_b: str) -> bool:
         """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
         pair = {memory.id: memory for memory in (self._get(id_a), self._get(id_b))}
-        stored = self._caller.tools.store.memories.keys(list(pair))
+        stored = self._store.memories.keys(list(pair))
         older, newer = sorted(pair.values(), key=lambda one: (one.happened_at, stored[one.id]))
-        answer = self._caller.tools.advisor.compare(older.content, newer.content)
+        answer = self._tools.advisor.compare(older.content, newer.content)
         keep = _SETTLES.get(answer) if answer is not None else None
         if keep is None:
             return False
@@ -102,7 +99,7 @@ class Conflicts:
 
     def _marked(self, view: View) -> Iterator[Conflict]:
         """Pairs with a `contradicts` edge of which both still stand."""
-        store = self._caller.tools.store
+        store = self._store
         # All layers are named because an index of layer and status then finds these few at once.
         rare = Filters(statuses=frozenset({Status.CHALLENGED}), layers=frozenset(Layer))
         challenged = View(view.access, rare)
@@ -117,13 +114,13 @@ class Conflicts:
                 yield Conflict(memories[source], memories[target], "one is said to contradict the other")
 
     def _disputed(self, view: View, limit: int) -> Iterator[Conflict]:
-        for one, two in self._caller.tools.store.facts.disputed(view, limit):
+        for one, two in self._store.facts.disputed(view, limit):
             because = f"{one.fact.subject} {one.fact.predicate}: {one.fact.object!r} or {two.fact.object!r}"
             yield Conflict(one.memory, two.memory, because, (one.fact, two.fact))
 
     def _get(self, memory_id: str) -> Memory:
         full = self._caller.own(memory_id)
-        memory = self._caller.tools.store.memories.get(full, self._caller.access)
+        memory = self._store.memories.get(full, self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         return memory
@@ -132,9 +129,9 @@ class Conflicts:
 
     def _settled(self, one: Memory, two: Memory, keep: str) -> None:
         """Maintenance does not raise it again."""
-        at = self._caller.tools.clock.now()
+        at = self._tools.clock.now()
         judgement = Judgement(SETTLED, pair_key(one.id, two.id), keep, at)
-        self._caller.tools.store.write(lambda unit: unit.upkeep.judge(judgement), self._caller.actor)
+        self._store.write(lambda unit: unit.upkeep.judge(judgement), self._caller.actor)
 
     def _replace(self, stays: Memory, goes: Memory, because: str) -> Memory:
         def work(unit: Unit) -> Memory:
@@ -142,7 +139,7 @@ class Conflicts:
             self._give_way(unit, goes.id, Status.SUPERSEDED, kept, because)
             return kept
 
-        return self._caller.tools.store.write(work, self._caller.actor)
+        return self._store.write(work, self._caller.actor)
 
     def _keep_both(self, one: Memory, two: Memory, because: str) -> Memory:
         """Both stand, the edge between them goes, and facts that excluded each other do so no longer."""
@@ -153,7 +150,7 @@ class Conflicts:
             for ends in ((one.id, two.id), (two.id, one.id)):
                 unit.unrelate(*ends, EdgeType.CONTRADICTS, because)
 
-        self._caller.tools.store.write(work, self._caller.actor)
+        self._store.write(work, self._caller.actor)
         shared = _subjects(one) & _subjects(two)
         kept, _ = (self._loosen(memory, shared, because) for memory in (one, two))
         return kept
@@ -164,21 +161,21 @@ class Conflicts:
             for fact in _facts(memory)
         ]
         changes: dict[str, Any] = {"details": {**memory.details, "facts": facts}} if shared else {}
-        return change.update(memory.id, changes, self._caller.tools, self._caller.actor, because)
+        return change.update(memory.id, changes, self._tools, self._caller.actor, because)
 
     def _merge(self, one: Memory, two: Memory, because: str) -> Memory:
         """The newer takes the words of both; the older is merged into it."""
         older, newer = sorted((one, two), key=lambda memory: memory.happened_at)
-        words = self._caller.tools.advisor.merge(older.content, newer.content) or _joined(older, newer)
+        words = self._tools.advisor.merge(older.content, newer.content) or _joined(older, newer)
         changes = {"content": screen.content(words[:CONTENT_LIMIT])}
-        merged = change.update(newer.id, changes, self._caller.tools, self._caller.actor, because)
+        merged = change.update(newer.id, changes, self._tools, self._caller.actor, because)
 
         def work(unit: Unit) -> Memory:
             kept = self._stand(unit, merged.id, because)
             self._give_way(unit, older.id, Status.MERGED, kept, because)
             return kept
 
-        return self._caller.tools.store.write(work, self._caller.actor)
+        return self._store.write(work, self._caller.actor)
 
     def _stand(self, unit: Unit, memory_id: str, because: str) -> Memory:
         old = _in(unit, memory_id)
@@ -200,9 +197,7 @@ class Conflicts:
         unit.relate(Edge(to.id, old.id, EdgeType.SUPERSEDES, origin=self._caller.actor), because)
 
     def _changed(self, old: Memory, status: Status) -> Memory:
-        return replace(
-            old, status=status, version=old.version + 1, modified_at=self._caller.tools.clock.now()
-        )
+        return replace(old, status=status, version=old.version + 1, modified_at=self._tools.clock.now())
 
 
 _SETTLES: Mapping[Comparison, str] = MappingProxyType(

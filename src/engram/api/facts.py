@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from engram.api.browsing import Window, known, of_entity
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.api.knowledge import Knowledge
 from engram.capture import change
 from engram.errors import (
@@ -61,11 +61,8 @@ Paths = list[Path]
 Pairs = list[tuple[Claim, Claim]]
 
 
-class Facts:
+class Facts(Noun):
     """What is known about whom. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def add(  # noqa: PLR0913 - the parts of a fact; all but the triple by name
         self,
@@ -88,9 +85,9 @@ class Facts:
         """
         who, what, whom = (_part(*pair) for pair in _parts(subject, predicate, object))
         screen.share("confidence", confidence)
-        since = None if valid_from is None else moment("valid_from", valid_from, self._caller.tools.zone)
-        until = None if valid_to is None else moment("valid_to", valid_to, self._caller.tools.zone)
-        over = until is not None and until <= self._caller.tools.clock.now()
+        since = None if valid_from is None else moment("valid_from", valid_from, self._tools.zone)
+        until = None if valid_to is None else moment("valid_to", valid_to, self._tools.zone)
+        over = until is not None and until <= self._tools.clock.now()
         one = is_functional(what) if functional is None else bool(functional)
         fact = {
             "subject": who,
@@ -121,14 +118,14 @@ class Facts:
         """
         most = whole("limit", limit, 1, PAGE_LIMIT)
         access = self._caller.at(scope)
-        at = None if as_of is None else moment("as_of", as_of, self._caller.tools.zone)
+        at = None if as_of is None else moment("as_of", as_of, self._tools.zone)
         query = FactQuery(
             self._names(subject, access), asked(predicate), self._names(object, access), as_of=at
         )
         any_time = history or at is not None
         filters = ANY_STATUS if any_time else Filters()
-        now = self._caller.tools.clock.now()
-        found = self._caller.tools.store.facts.find(
+        now = self._tools.clock.now()
+        found = self._store.facts.find(
             query, View(access, filters), most if any_time else min(2 * most, PAGE_LIMIT)
         )
         return [claim for claim in found if any_time or holds(claim, now)][:most]
@@ -144,7 +141,7 @@ class Facts:
 
     def of(self, memory_id: str) -> Claims:
         """What one memory states, in the order of its words."""
-        memory = self._caller.tools.store.memories.get(self._caller.resolve(memory_id), self._caller.access)
+        memory = self._store.memories.get(self._caller.resolve(memory_id), self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
@@ -158,7 +155,7 @@ class Facts:
     def conflicts(self, limit: int = DISPUTES) -> Pairs:
         """Pairs of facts that cannot both be true and that nobody has decided about, newest first."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        return self._caller.tools.store.facts.disputed(View(self._caller.access, Filters()), most)
+        return self._store.facts.disputed(View(self._caller.access, Filters()), most)
 
     def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = CHAINS) -> Paths:
         """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
@@ -167,7 +164,7 @@ class Facts:
         """
         access = self._caller.access
         limits = ChainLimits(hops=whole("hops", hops, 1, MOST_HOPS))
-        begin = known(_called(_part("start", start)), self._caller.tools.store.entities, access)
+        begin = known(_called(_part("start", start)), self._store.entities, access)
         # Many paths pass one name: each is looked up once.
         names_of, fetch = cache(partial(self._very_names, access=access)), cache(self._fetch)
         paths = walk(begin.name if begin else _called(start), fetch, limits, names_of=names_of)
@@ -188,11 +185,11 @@ class Facts:
         A claim says which fact it is; a memory's id may stand alone if the memory states just one.
         """
         memory_id = self._caller.own(claim.memory.id if isinstance(claim, Claim) else claim)
-        memory = self._caller.tools.store.memories.get(memory_id, self._caller.access)
+        memory = self._store.memories.get(memory_id, self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         over = self._meant(memory, claim.fact if isinstance(claim, Claim) else fact)
-        when = self._caller.tools.clock.now() if at is None else moment("at", at, self._caller.tools.zone)
+        when = self._tools.clock.now() if at is None else moment("at", at, self._tools.zone)
         return self._end(memory, over, when, because or "no longer so")
 
     # ------------------------------------------------------------ inside
@@ -218,17 +215,17 @@ class Facts:
         if not name.strip():
             return frozenset()
         one = _called(_part("name", name))
-        entity = known(one, self._caller.tools.store.entities, access)
+        entity = known(one, self._store.entities, access)
         return also_called(one) | (self._very_names(entity.name, access) if entity else frozenset())
 
     def _very_names(self, name: str, access: Access) -> frozenset[str]:
         """The same without guessing."""
-        entity = self._caller.tools.store.entities.get(name, access)
+        entity = self._store.entities.get(name, access)
         return also_called(name) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
 
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
-        view, now = View(self._caller.access, Filters()), self._caller.tools.clock.now()
-        find = self._caller.tools.store.facts.find
+        view, now = View(self._caller.access, Filters()), self._tools.clock.now()
+        find = self._store.facts.find
         found = [
             *find(FactQuery(subjects=names), view, limit),
             *find(FactQuery(objects=names), view, limit),
@@ -253,12 +250,12 @@ class Facts:
         others = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         if all(one.valid_to is not None for one in others if _triple(one) != _triple(over)):
             changes["valid_to"] = at
-        changed = change.update(memory.id, changes, self._caller.tools, self._caller.actor, because)
+        changed = change.update(memory.id, changes, self._tools, self._caller.actor, because)
 
         def work(unit: Unit) -> None:
             unit.end_fact(memory.id, over, at)
 
-        self._caller.tools.store.write(work, self._caller.actor)
+        self._store.write(work, self._caller.actor)
         return changed
 
 
@@ -343,11 +340,8 @@ Found = list[Entity]
 Steps = list[TimelineStep]
 
 
-class Entities:
+class Entities(Noun):
     """Who and what is spoken of. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def get(self, name: str) -> Profile | None:
         """What is known about somebody or something, under any of its names; None when nothing is.
@@ -355,7 +349,7 @@ class Entities:
         A name that nobody has may still mean one: the first name of one person, a known short form, or
         "my sister", where it was told who that is.
         """
-        entity = known(_name(name), self._caller.tools.store.entities, self._caller.access)
+        entity = known(_name(name), self._store.entities, self._caller.access)
         entity = entity or self._of_mine(_name(name))
         return None if entity is None else self._profile(entity)
 
@@ -365,7 +359,7 @@ class Entities:
             raise UnknownValue("type", type, ENTITY_TYPES)
         most = whole("limit", limit, 1, PAGE_LIMIT)
         beginning = screen.readable("prefix", prefix).strip()
-        return self._caller.tools.store.entities.page(self._caller.access, most, type, beginning)
+        return self._store.entities.page(self._caller.access, most, type, beginning)
 
     def alias(self, name: str, other: str) -> Entity:
         """Let an entity go by one more name; what was known under that name becomes part of it.
@@ -383,10 +377,10 @@ class Entities:
                 unit.alias(also, entity)
             else:
                 body = {"to": entity.name.casefold()}
-                scope, now = self._caller.access.scope, self._caller.tools.clock.now()
+                scope, now = self._caller.access.scope, self._tools.clock.now()
                 unit.upkeep.sketch(Sketch(scope, JOINED, also.casefold(), body, now))
 
-        self._caller.tools.store.write(work, self._caller.actor)
+        self._store.write(work, self._caller.actor)
         return self._known(entity.name)
 
     def merge(self, keep: str, other: str) -> Entity:
@@ -409,21 +403,19 @@ class Entities:
         def work(unit: Unit) -> bool:
             from engram.maintain.knowledge import parted
 
-            for judgement in parted(
-                entity.name, _name(name), entity.namespace, self._caller.tools.clock.now()
-            ):
+            for judgement in parted(entity.name, _name(name), entity.namespace, self._tools.clock.now()):
                 unit.upkeep.judge(judgement)
             return unit.split(_name(name), entity.namespace)
 
-        done = self._caller.tools.store.write(work, self._caller.actor)
+        done = self._store.write(work, self._caller.actor)
         if not done:
             raise InvalidInput(f"{name!r} is the entity's own name: split off one of its other names.")
-        return self._caller.tools.store.entities.get(_name(name), self._caller.access)
+        return self._store.entities.get(_name(name), self._caller.access)
 
     def timeline(self, name: str, limit: int = 50) -> Steps:
         """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        entity = known(_name(name), self._caller.tools.store.entities, self._caller.access)
+        entity = known(_name(name), self._store.entities, self._caller.access)
         if entity is None:
             raise UnknownEntity(name)
         return list(Window(most).of(of_entity(entity, most, self._caller.access, self._caller)))
@@ -435,15 +427,15 @@ class Entities:
         role = _MINE.match(name)
         if role is None:
             return None
-        store, view = self._caller.tools.store, View(self._caller.access, Filters())
+        store, view = self._store, View(self._caller.access, Filters())
         claims = store.facts.find(FactQuery(predicates=asked(role["role"])), view, FACTS)
-        now = self._caller.tools.clock.now()
+        now = self._tools.clock.now()
         named = [claim.fact.object for claim in claims if holds(claim, now)]
         found = (store.entities.get(one, self._caller.access) for one in named)
         return next((one for one in found if one is not None), None)
 
     def _known(self, name: str) -> Entity:
-        entity = self._caller.tools.store.entities.get(_name(name), self._caller.access)
+        entity = self._store.entities.get(_name(name), self._caller.access)
         if entity is None:
             raise UnknownEntity(name)
         return entity
@@ -451,16 +443,14 @@ class Entities:
     def _part_here(self, name: str) -> Entity | None:
         """Take back what was joined in the caller's own place; what holds for all is the owner's to part."""
         scope, key = self._caller.access.scope, name.casefold()
-        done = self._caller.tools.store.write(
-            lambda unit: unit.upkeep.unsketch(scope, JOINED, key), self._caller.actor
-        )
+        done = self._store.write(lambda unit: unit.upkeep.unsketch(scope, JOINED, key), self._caller.actor)
         if not done:
             raise AccessDenied(f"part {name!r} for everybody: only the owner of the namespace may")
-        return self._caller.tools.store.entities.get(name, self._caller.access)
+        return self._store.entities.get(name, self._caller.access)
 
     def _profile(self, entity: Entity) -> Profile:
-        store, view = self._caller.tools.store, View(self._caller.access, Filters())
-        now = self._caller.tools.clock.now()
+        store, view = self._store, View(self._caller.access, Filters())
+        now = self._tools.clock.now()
         names = frozenset({entity.name.lower(), *(alias.lower() for alias in entity.aliases)})
         claims = store.facts.find(FactQuery(subjects=names), view, FACTS)
         memories = [memory for _, memory in store.entities.memories(entity, view, SAMPLE)]

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
 from engram.api.commitments import Commitments
 from engram.api.maintenance import Upkeep, landscape
 from engram.capture import change
@@ -105,11 +105,8 @@ NAMED = frozenset({"person", "project", "organization", "service", "unknown"})
 Found = list[Gap]
 
 
-class Gaps:
+class Gaps(Noun):
     """What is not known. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def list(self, *, limit: int = 50, scope: Scope | None = None) -> Found:
         """Open gaps, the weightiest first."""
@@ -131,7 +128,7 @@ class Gaps:
         What is given out counts as asked.
         """
         screen.name("session", session)
-        settings = self._caller.tools.config.session
+        settings = self._tools.config.session
         place = self._caller.at(scope).scope
         gaps = of_place(self._caller, place)
         chosen = following.choose(
@@ -169,16 +166,16 @@ class Gaps:
         return caller.write([_draft(gap, said, caller)])[0].memory
 
     def _close(self, gap: Gap, verdict: str) -> None:
-        at = self._caller.tools.clock.now()
+        at = self._tools.clock.now()
 
         def work(unit: Unit) -> None:
             unit.upkeep.unsketch(gap.scope, GAP, gap.key)
             unit.upkeep.judge(Judgement(GAP, gap.key, verdict, at))
 
-        self._caller.tools.store.write(work, self._caller.actor)
+        self._store.write(work, self._caller.actor)
 
     def _asked_in(self, session: str) -> int:
-        known = self._caller.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
+        known = self._store.upkeep.judged(IN_SESSION, [session]) if session else {}
         return known[session].times if known else 0
 
 

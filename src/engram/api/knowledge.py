@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.model.context import Knowing
 from engram.model.knowledge import (
     Abstraction,
@@ -53,19 +53,16 @@ _GROWN: WeakKeyDictionary[Store, tuple[tuple[Any, ...], Abstraction]] = WeakKeyD
 """The tree that was read last from each store: every prompt may ask for it, and a run alone changes it."""
 
 
-class Knowledge:
+class Knowledge(Noun):
     """What was learned from memories taken together. Hangs on the facade; safe to use from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def tree(self, *, scope: Scope | None = None) -> Abstraction:
         """Everything that is kept, at three distances: clusters, domains, one paragraph."""
         roots = self._sketches("tree", PLACES, scope)
         state = (self._caller.at(scope), *((one.scope, one.run, one.made_at) for one in roots))
-        known = _GROWN.get(self._caller.tools.store)
+        known = _GROWN.get(self._store)
         if known is None or known[0] != state:
-            known = _GROWN[self._caller.tools.store] = (state, self._tree(roots, scope))
+            known = _GROWN[self._store] = (state, self._tree(roots, scope))
         return known[1]
 
     def profile(self, *, scope: Scope | None = None) -> Behaviour:
@@ -99,7 +96,7 @@ class Knowledge:
         from engram.api.browsing import known
 
         clean = " ".join(screen.readable("name", name).split())
-        entity = known(clean, self._caller.tools.store.entities, self._caller.access) if clean else None
+        entity = known(clean, self._store.entities, self._caller.access) if clean else None
         key = (entity.name if entity is not None else clean).casefold()
         found = [_card(one) for one in self._sketches("card", PAGE_LIMIT, None, key) if one.key == key]
         return max(found, key=lambda one: one.memories, default=None)
@@ -134,7 +131,7 @@ class Knowledge:
         rows = self._sketches("shelf", PLACES, scope)
         keys = [(key, one.scope) for one in rows for key, *_ in one.body["boxes"][-most:]]
         keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
-        store = self._caller.tools.store.upkeep
+        store = self._store.upkeep
         found = (store.sketch(place, "box", key) for key, place in keys[:most])
         return [_box(one) for one in found if one is not None]
 
@@ -192,7 +189,7 @@ class Knowledge:
         return Knowing(name, gaps=tuple(dict.fromkeys(open_[name]))[:GAPS_TOLD])
 
     def _sketches(self, kind: str, limit: int, scope: Scope | None, prefix: str = "") -> list[Sketch]:
-        return self._caller.tools.store.upkeep.sketches(kind, self._caller.at(scope), limit, prefix)
+        return self._store.upkeep.sketches(kind, self._caller.at(scope), limit, prefix)
 
     def _tree(self, roots: list[Sketch], scope: Scope | None) -> Abstraction:
         if not roots:

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from engram.api.caller import CallerContext, whole
+from engram.api.caller import CallerContext, Noun, whole
 from engram.api.vault import Backups
 from engram.capture import reread as reading_again
 from engram.capture.sources.code import walk
@@ -203,8 +203,7 @@ def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -
 def spending(caller: CallerContext, days: int, *, daily: bool) -> list[Spent]:
     """What calls to models have cost in the last days."""
     since = caller.tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
-    noun = caller.tools.store.spending
-    return noun.by_day(since) if daily else noun.summary(since)
+    return caller.tools.store.spending.summary(since, daily=daily)
 
 
 def forget_spending(caller: CallerContext) -> int:
@@ -332,14 +331,14 @@ class FoldersInStep(Protocol):
         ...
 
 
-class Upkeep:
+class Upkeep(Noun):
     """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
 
     The owner of a place within it is told of a run what concerns that place, and nothing of others.
     """
 
     def __init__(self, caller: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._in_step = in_step
 
     def consolidate(
@@ -369,7 +368,7 @@ class Upkeep:
 
     def _with(self, settings: Mapping[str, Any]) -> Upkeep:
         """The same caller under other settings."""
-        tools = replace(self._caller.tools, config=overlay(self._caller.tools.config, settings))
+        tools = replace(self._tools, config=overlay(self._tools.config, settings))
         return Upkeep(CallerContext(tools, self._caller.access, self._caller.actor, self._caller.opened))
 
     def _folders(self) -> FoldersInStep | None:
@@ -396,7 +395,7 @@ class Upkeep:
         """
         from engram.maintain.auditing import STEPS
 
-        if isinstance(self._caller.tools.advisor, NoAdvisor) or self._caller.tools.config.llm.level == "off":
+        if isinstance(self._tools.advisor, NoAdvisor) or self._tools.config.llm.level == "off":
             raise ModelNeeded("An audit")
         return self._carry(RunKind.AUDIT, STEPS, Watch(progress, stopping), dry=dry)
 
@@ -417,7 +416,7 @@ class Upkeep:
         Raises UpkeepBusy.
         """
         self._check()
-        tools = self._caller.tools
+        tools = self._tools
         if rules:
             settings = replace(tools.config, llm=replace(tools.config.llm, level="off"))
             tools = replace(tools, config=settings)
@@ -431,27 +430,27 @@ class Upkeep:
     @property
     def settings(self) -> MaintainConfig:
         """When memories are maintained."""
-        return self._caller.tools.config.maintain
+        return self._tools.config.maintain
 
     @property
     def clock(self) -> Clock:
         """The time by which that is."""
-        return self._caller.tools.clock
+        return self._tools.clock
 
     @property
     def is_tight(self) -> bool:
         """Whether memory is so short that maintenance waits."""
-        return self._caller.tools.pressure.relieve().is_tight
+        return self._tools.pressure.relieve().is_tight
 
     def last(self, kind: RunKind) -> datetime | None:
         """When a run of this kind last came to its end."""
-        done = self._caller.tools.store.upkeep.runs(1, kind, RunState.DONE)
+        done = self._store.upkeep.runs(1, kind, RunState.DONE)
         return done[0].finished_at if done else None
 
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
         self._check()
-        found = self._caller.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
+        found = self._store.upkeep.runs(whole("limit", limit, 1, 1_000))
         if self._caller.owns_file:
             return found
         return [run for run in found if next(self._seen(run), None) is not None]
@@ -460,7 +459,7 @@ class Upkeep:
         """What a run did: counts by rule, and its decisions in order, beginning after a number."""
         self._check()
         most = whole("limit", limit, 0, 100_000)
-        return self._told(_report(self._run(run_id), self._caller.tools, most, after), most, after)
+        return self._told(_report(self._run(run_id), self._tools, most, after), most, after)
 
     def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
@@ -473,13 +472,13 @@ class Upkeep:
             raise AccessDenied("take back what a run did for others: only the owner of the file may")
         if run.state is RunState.UNDONE:
             raise NotUndoable(run.id, "it has been taken back already")
-        tools = self._caller.tools
+        tools = self._tools
         with tools.store.lease(LEASE):
             return undo(StepContext(tools, run), self._caller.actor)
 
     def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
         self._check()
-        tools = self._caller.tools
+        tools = self._tools
         tools.pressure.check_room(kind.value)
         if not dry:
             with tools.store.lease(LEASE):
@@ -512,18 +511,18 @@ class Upkeep:
     def _looked_at(self, run: Run) -> Iterator[tuple[Decided, bool]]:
         """What a run decided, and whether the caller may see what it is about."""
         after = 0
-        while lines := self._caller.tools.store.upkeep.decided(run.id, after, LISTED):
+        while lines := self._store.upkeep.decided(run.id, after, LISTED):
             for one in lines:
                 yield one, self._sees(one)
             after = lines[-1].number
 
     def _sees(self, one: Decided) -> bool:
-        get, access = self._caller.tools.store.memories.get, self._caller.access
+        get, access = self._store.memories.get, self._caller.access
         about = [id_ for id_ in (one.memory, one.related) if id_]
         return bool(about) and all(get(id_, access) is not None for id_ in about)
 
     def _run(self, run_id: str) -> Run:
-        run = self._caller.tools.store.upkeep.run(run_id.strip().upper())
+        run = self._store.upkeep.run(run_id.strip().upper())
         if run is None:
             raise UnknownRun(run_id)
         return run

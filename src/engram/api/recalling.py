@@ -12,7 +12,7 @@ from threading import Lock
 from time import sleep
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, checked, whole
+from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, RecallLimits, checked, whole
 from engram.config import RERANKS
 from engram.errors import AccessDenied, UnknownValue, WrongType
 from engram.lazily import lazily
@@ -180,13 +180,13 @@ REASON_DEPTH = 3  # how often a question is taken apart again when nobody says (
 ADVICE = "try a question whose answer is surely kept, with --explain; `engram reembed` makes vectors anew"
 
 
-class Recalling:
+class Recalling(Noun):
     """What stands between a caller and the flow. Lives as long as the engine; any thread may use it."""
 
     def __init__(
         self, caller: CallerContext, limits: RecallLimits | None = None, record: RecallRecord | None = None
     ) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._limits = limits or RecallLimits(caller.tools.config.limits, caller.tools.clock)
         self._record = record or RecallRecord(caller.tools.store.recalls)
 
@@ -199,11 +199,11 @@ class Recalling:
     ) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
         self._limits.take(self._caller.access, question.session, self._caller.actor)
-        self._caller.tools.pressure.relieve()
-        trial = self._caller.tools.config.recall.auto_rerank
+        self._tools.pressure.relieve()
+        trial = self._tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())
-        begun = self._caller.tools.clock.monotonic()
+        begun = self._tools.clock.monotonic()
         found = self._find(question, lean)
         self._take_equally_long(begun)
         if not question.dry and question.filters.as_of is None:
@@ -216,13 +216,13 @@ class Recalling:
 
     def _take_equally_long(self, begun: float) -> None:
         """Under a key, how long an answer took tells others than the owner nothing finer than a step."""
-        if self._caller.tools.keys is not None and self._caller.access.role is not Role.OWNER:
-            taken = self._caller.tools.clock.monotonic() - begun
+        if self._tools.keys is not None and self._caller.access.role is not Role.OWNER:
+            taken = self._tools.clock.monotonic() - begun
             sleep(-taken % STEP_S)
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""
-        tools = self._caller.tools
+        tools = self._tools
         if tools.finder is None:
             return recall(question, tools, lean)
         found, elsewhere = tools.finder.find(question, lean, lambda: recall(question, tools, lean))
@@ -232,8 +232,8 @@ class Recalling:
 
     def close(self) -> None:
         """Let go of the processes that recall beside this one."""
-        if self._caller.tools.finder is not None:
-            self._caller.tools.finder.close()
+        if self._tools.finder is not None:
+            self._tools.finder.close()
 
     def timeline(
         self,
@@ -248,7 +248,7 @@ class Recalling:
             raise WrongType("about", about, "words, or a subject and a predicate")
         clean = [screen.readable("about", part)[:QUERY_LIMIT] for part in parts]
         since, until = (
-            None if end is None else moment(name, end, self._caller.tools.zone)
+            None if end is None else moment(name, end, self._tools.zone)
             for name, end in zip(("since", "until"), ends, strict=True)
         )
         window = browsing.Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
@@ -261,14 +261,14 @@ class Recalling:
         self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str
     ) -> Reasoning:
         """Think a question through; it counts as one recall."""
-        settings = self._caller.tools.config
+        settings = self._tools.config
         screen.name("session", session)
         text = screen.readable("question", question)[:QUERY_LIMIT]
         asked = Question(text, self._caller.at(scope), settings.recall.limit, session=session)
         deep = whole("depth", REASON_DEPTH if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
         self._limits.take(self._caller.access, session, self._caller.actor)
-        return reasoning.reason(asked, deep, room, self._caller.tools)
+        return reasoning.reason(asked, deep, room, self._tools)
 
     def health(self) -> RecallHealth:
         """How the last recalls of all callers have been going. Raises AccessDenied for guests."""
@@ -286,13 +286,13 @@ class Recalling:
 
     def _is_weak(self, found: Recall) -> bool:
         """Whether nothing worth showing came though there are memories; a higher floor is no sign."""
-        floor = self._caller.tools.config.recall.relevance_floor
+        floor = self._tools.config.recall.relevance_floor
         asked = found.question
         if found.hits:
             return found.quality.top_relevance < floor
         if asked.min_relevance is not None and asked.min_relevance > floor:
             return False
-        return len(self._caller.tools.store.memories.page(View(asked.access, asked.filters), 1)) > 0
+        return len(self._store.memories.page(View(asked.access, asked.filters), 1)) > 0
 
 
 # ---------------------------------------------------------------- asking

@@ -9,7 +9,7 @@ from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from engram.api.caller import CallerContext, whole
+from engram.api.caller import CallerContext, Noun, whole
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue
 from engram.lazily import lazily
 from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
@@ -194,11 +194,11 @@ ASKED_ABOUT = 5
 """Pairs in doubt that a model is asked about after one reading; the others wait in `conflicts`."""
 
 
-class Listening:
+class Listening(Noun):
     """One for each open memory. Any thread may speak; what waits in a scope is read by one at a time."""
 
     def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._heard_in: set[Scope] = set()
         self._lock = Lock()
 
@@ -232,8 +232,8 @@ class Listening:
         """Where and when something is said, and by whom."""
         place = self._caller.access.scope if scope is None else scope
         self._caller.check_write(place)
-        zone = self._caller.tools.zone
-        at = self._caller.tools.clock.now() if time is None else told_moment("time", time, zone)
+        zone = self._tools.zone
+        at = self._tools.clock.now() if time is None else told_moment("time", time, zone)
         return observe.TalkSetting(session, here(at, zone), place, speaker, assistant_name)
 
     def messages(self, messages: Sequence[Mapping[str, Any]], setting: TalkSetting) -> list[Turn]:
@@ -248,12 +248,12 @@ class Listening:
         for turn in turns:
             self._caller.check_write(turn.scope)
         self._caller.take_room([turn.content for turn in turns])
-        heard, because = observe.log(turns, self._caller.tools, self._caller.actor)
+        heard, because = observe.log(turns, self._tools, self._caller.actor)
         self._heard_in.add(turns[0].scope)
         if not because:
             return heard
         with self._lock:
-            done = observe.capture(turns[0].scope, self._caller.gate, self._caller.tools, self._caller.actor)
+            done = observe.capture(turns[0].scope, self._caller.gate, self._tools, self._caller.actor)
         self._settle(done)
         return replace(done, logged=heard.logged, known=heard.known, signal=heard.signal, because=because)
 
@@ -262,14 +262,14 @@ class Listening:
         place = self._caller.access.scope if scope is None else scope
         self._caller.check_write(place)
         with self._lock:
-            done = observe.capture(place, self._caller.gate, self._caller.tools, self._caller.actor, session)
+            done = observe.capture(place, self._caller.gate, self._tools, self._caller.actor, session)
         self._settle(done)
         return replace(done, because="asked to" if done.captured else "nothing waits")
 
     def _settle(self, heard: Observation) -> None:
         """Vectors that were owed are made; a model, if one may help, is asked about pairs in doubt."""
         self._caller.pay(heard.receipts)
-        if self._caller.tools.config.llm.level == "off":
+        if self._tools.config.llm.level == "off":
             return
         doubtful = [one for one in heard.receipts if one.outcome is Outcome.CHALLENGED]
         for receipt in doubtful[:ASKED_ABOUT]:
@@ -283,7 +283,7 @@ class Listening:
 
     def finding(self) -> Finding:
         """Whether turns wait to be read; those of a process that died are read with the next ones."""
-        waiting = self._caller.tools.store.turns.scopes_waiting()
+        waiting = self._store.turns.scopes_waiting()
         scopes = [scope for scope in waiting if self._caller.access.may_read(scope)]
         if not scopes:
             return Finding("turns", ok=True, detail="none waits to be read")
@@ -295,4 +295,4 @@ class Listening:
     def turns(self, session: str, limit: int, after: int) -> list[Turn]:
         """A session word for word."""
         most = whole("limit", limit, 1, TURNS_LIMIT)
-        return self._caller.tools.store.turns.of_session(session, self._caller.access, most, after)
+        return self._store.turns.of_session(session, self._caller.access, most, after)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engram.api.caller import CallerContext
+from engram.api.caller import CallerContext, Noun
 from engram.api.contexts import Contexts
 from engram.capture import change
 from engram.capture.sources.documents import ENDED, FlowStep, step
@@ -210,11 +210,11 @@ class Completed:
     """What everybody may know from now on."""
 
 
-class Runs:
+class Runs(Noun):
     """What came of work in one place. Any thread may use it."""
 
     def __init__(self, caller: CallerContext, scope: Scope, session: str = "") -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._scope = scope
         self._session = session
 
@@ -268,15 +268,13 @@ class Runs:
     def _known(self, flow: str) -> Memory | None:
         """The procedure of this flow in this very place."""
         wanted = Filters(tags_all=frozenset({FLOW, _tag(flow)}), kinds=frozenset({Kind.PROCEDURAL}))
-        found = self._caller.tools.store.memories.page(
-            View(self._caller.at(self._scope), wanted), RUNS_LOOKED_AT
-        )
+        found = self._store.memories.page(View(self._caller.at(self._scope), wanted), RUNS_LOOKED_AT)
         return next((one for one in found if one.scope == self._scope), None)
 
     def _keep(self, old: Memory | None, flow: str, told: str, details: dict[str, Any]) -> Memory:
         if old is not None:
             changes = {"content": told, "details": details}
-            return change.update(old.id, changes, self._caller.tools, self._caller.actor, "ran again")
+            return change.update(old.id, changes, self._tools, self._caller.actor, "ran again")
         made = Draft(
             told,
             kind=Kind.PROCEDURAL,
@@ -293,7 +291,7 @@ class Runs:
     def _strong(self, place: Scope, ended: Receipt) -> list[Memory]:
         """What a project's agents learned that proved itself; nothing secret."""
         wanted = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR}))
-        found = self._caller.tools.store.memories.page(View(self._caller.at(place), wanted), RUNS_LOOKED_AT)
+        found = self._store.memories.page(View(self._caller.at(place), wanted), RUNS_LOOKED_AT)
         inside = [one for one in found if one.scope.project == place.project and one.id != ended.memory.id]
         strong = [one for one in inside if min(one.strength, one.importance) > STRONG]
         return sorted(strong, key=lambda one: -one.importance)[:PROMOTED_MOST]

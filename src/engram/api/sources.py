@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engram.api.caller import CallerContext
+from engram.api.caller import CallerContext, Noun
 from engram.capture.sources import chats, documents
 from engram.capture.sources import code as codebase
 from engram.capture.sources.code import walk
@@ -29,11 +29,11 @@ TEXTS = ("markdown", "text")
 Progress = Callable[[int, int], None]
 
 
-class Sources:
+class Sources(Noun):
     """What comes from elsewhere. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, caller: CallerContext, ear: chats.ChatListener) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._ear = ear
 
     def file(
@@ -134,7 +134,7 @@ class Sources:
     ) -> IngestReport:
         """Take in the summary of a session, as a client writes it when it makes room."""
         order = replace(self._order(scope, (), dry=dry), beginning=f"session:{session}#")
-        return self._take(documents.summary(text, session, self._caller.tools.clock.now()), order)
+        return self._take(documents.summary(text, session, self._tools.clock.now()), order)
 
     def task(
         self,
@@ -147,7 +147,7 @@ class Sources:
         scope: Scope | None = None,
     ) -> IngestReport:
         """Keep what a task came to: success, failure or partial."""
-        now = self._caller.tools.clock.now()
+        now = self._tools.clock.now()
         item = documents.task(name, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
 
@@ -163,7 +163,7 @@ class Sources:
         scope: Scope | None = None,
     ) -> IngestReport:
         """Keep what a flow of several steps came to. A step is its name, or has name, outcome and result."""
-        now = self._caller.tools.clock.now()
+        now = self._tools.clock.now()
         taken = [documents.step(one) for one in steps]
         item = documents.flow(name, taken, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
@@ -182,7 +182,7 @@ class Sources:
         A finding is text, or has `text` and its own `url`.
         """
         given = [findings] if isinstance(findings, str) else list(findings)
-        items = list(documents.research(given, query, urls, self._caller.tools.clock.now()))
+        items = list(documents.research(given, query, urls, self._tools.clock.now()))
         order = self._order(scope, (), dry=dry)
         return self._take(items, replace(order, beginning="research:"))
 
@@ -224,7 +224,7 @@ class Sources:
                 report += self._source(open_source(path, format), order)
             except InvalidInput as error:
                 report += IngestReport((refused(origin, error),), order.dry)
-        for origin in self._caller.tools.store.origins.known(order.scope, beginning):
+        for origin in self._store.origins.known(order.scope, beginning):
             former = f"{origin.partition('#')[0]}#"
             if former not in read:
                 read.add(former)
@@ -233,22 +233,22 @@ class Sources:
         return report
 
     def _take(self, found: Iterable[Found], order: IngestOptions) -> IngestReport:
-        self._caller.tools.pressure.check_room("take a source in")
+        self._tools.pressure.check_room("take a source in")
         everything: list[Found] = []
         for one in found:
             check_cancelled()
             everything.append(one)
         turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
         if turns:
-            return chats.listen(everything, order, self._ear, self._caller.gate, self._caller.tools)
-        report = ingest(everything, order, self._caller.tools)
+            return chats.listen(everything, order, self._ear, self._caller.gate, self._tools)
+        report = ingest(everything, order, self._tools)
         self._check_owing()
         return report
 
     def _check_owing(self) -> None:
         """Whether something was stored without its vector: the next write pays for it."""
         space = self._caller.space()
-        self._caller.owing = space is None or bool(self._caller.tools.store.memories.unembedded(space, 0, 1))
+        self._caller.owing = space is None or bool(self._store.memories.unembedded(space, 0, 1))
 
 
 def _by_words(one: Found) -> Found:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engram import keys as key_holders
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
 from engram.config import Config, load
 from engram.errors import (
     AccessDenied,
@@ -332,11 +332,11 @@ PurgeFolders = Callable[[Collection[str], Scope | None], int]
 """Takes names, or a place, out of the folders that were kept in step; how many files were wiped."""
 
 
-class Vault:
+class Vault(Noun):
     """What keeps secrets, and what makes them go. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, caller: CallerContext, path: str, folders: Callable[[], PurgeFolders]) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._path = path
         self._folders = folders
 
@@ -393,7 +393,7 @@ class Vault:
         self._caller.check_owns_file("purge")
         if bool(person.strip()) == (scope is not None):
             raise InvalidInput("Say who or what is to go: a person, or a scope.")
-        store = self._caller.tools.store
+        store = self._store
         kept, purge_folders = len(store.backups.list()), self._folders()
         known = store.entities.get(person.strip(), self._caller.access) if person.strip() else None
         names = {person.strip(), *(known.aliases if known else ())} - {""}
@@ -404,7 +404,7 @@ class Vault:
         subject = person.strip().casefold() or str(scope)
         return self._signed(
             PurgeCertificate(
-                at=self._caller.tools.clock.now(),
+                at=self._tools.clock.now(),
                 actor=self._caller.actor,
                 kind="person" if person.strip() else "scope",
                 subject=sha256(subject.encode()).hexdigest(),
@@ -423,7 +423,7 @@ class Vault:
 
     def refused(self, actor: str, what: Audited) -> None:
         """Write down that somebody at a door was not let. Whoever asks needs no right to."""
-        self._caller.tools.store.audit.note(AuditEntry(self._caller.tools.clock.now(), actor, what))
+        self._store.audit.note(AuditEntry(self._tools.clock.now(), actor, what))
 
     def audit(self, *, limit: int = 100, after: int = 0) -> list[AuditEntry]:
         """Who looked, and who was not let, oldest first; `after` is the number of the last line already seen.
@@ -431,10 +431,10 @@ class Vault:
         Raises AccessDenied unless the file is the caller's. What is older than `store.audit_days` is gone.
         """
         self._caller.check_owns_file("look at the audit")
-        return self._caller.tools.store.audit.entries(whole("limit", limit, 1, PAGE_LIMIT), after)
+        return self._store.audit.entries(whole("limit", limit, 1, PAGE_LIMIT), after)
 
     def _purged(self, order: PurgeOrder) -> dict[str, int]:
-        store = self._caller.tools.store
+        store = self._store
         removed = store.write(lambda unit: unit.purge(order), self._caller.actor)
         store.vacuum()
         self._caller.note(Audited.PURGED, "", {name: number for name, number in removed.items() if number})
@@ -445,10 +445,8 @@ class Vault:
         return replace(named, signature=sign(_message(named), self._seed())[0])
 
     def _seed(self) -> bytes:
-        keys = self._caller.tools.keys
-        return (
-            keys.key(CERTIFICATE) if keys else subkey(self._caller.tools.store.snapshots.key(), CERTIFICATE)
-        )
+        keys = self._tools.keys
+        return keys.key(CERTIFICATE) if keys else subkey(self._store.snapshots.key(), CERTIFICATE)
 
 
 def _message(certificate: PurgeCertificate) -> bytes:
@@ -466,11 +464,11 @@ Kept = list[Backup]
 Findings = list[Finding]
 
 
-class Backups:
+class Backups(Noun):
     """Copies of the whole file. Only an owner of all of it may make or see them."""
 
     def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._running: threading.Thread | None = None
         self.trouble = ""
         """Why the last backup made by itself failed; empty when it did not."""
@@ -488,21 +486,21 @@ class Backups:
 
         """
         self._check()
-        store = self._caller.tools.store
+        store = self._store
         made = store.backups.make(Path(to) if to else None)
         if to is None:
-            store.backups.drop_old(max(1, self._caller.tools.config.store.backups))
+            store.backups.drop_old(max(1, self._tools.config.store.backups))
         return made
 
     def list(self) -> Kept:
         """The backups beside the memory, oldest first. Raises AccessDenied."""
         self._check()
         self.finish()
-        return self._caller.tools.store.backups.list()
+        return self._store.backups.list()
 
     def check(self) -> Findings:
         """Open each backup and look at every page of it. Raises AccessDenied."""
-        return [self._caller.tools.store.backups.check(backup) for backup in self.list()]
+        return [self._store.backups.check(backup) for backup in self.list()]
 
     def archive(self, to: str | Path, passphrase: str = "") -> ArchiveReport:
         """Write everything the memory knows into one archive, from which an equal memory can be made.
@@ -518,7 +516,7 @@ class Backups:
 
         """
         self._check()
-        if self._caller.tools.keys is not None and not passphrase:
+        if self._tools.keys is not None and not passphrase:
             raise VaultRefused("A vault is archived under a passphrase only: give one.")
         target = Path(to)
         if target.exists():
@@ -527,7 +525,7 @@ class Backups:
         try:
             with partial.open("wb") as out:
                 partial.chmod(0o600)
-                report = self._caller.tools.store.backups.archive(out, passphrase)
+                report = self._store.backups.archive(out, passphrase)
             partial.rename(target)
         finally:
             partial.unlink(missing_ok=True)
@@ -536,7 +534,7 @@ class Backups:
     def finding(self) -> Finding:
         """What the doctor says of them."""
         self.finish()
-        kept = self._caller.tools.store.backups.list()
+        kept = self._store.backups.list()
         if self.trouble:
             advice = "`engram backup` tries again; `engram config get store.backups` says how many are kept"
             return Finding("backups", ok=False, detail=self.trouble, advice=advice)
@@ -545,7 +543,7 @@ class Backups:
 
     def make_if_due(self) -> Backup | None:
         """Make one if backups are wanted and the last is a day old, or the memory is and has none."""
-        tools = self._caller.tools
+        tools = self._tools
         try:
             if not self._is_due():
                 return None
@@ -578,7 +576,7 @@ class Backups:
             self._running = None
 
     def _is_due(self) -> bool:
-        tools = self._caller.tools
+        tools = self._tools
         since = tools.store.backups.last_at() if tools.config.store.backups else None
         return since is not None and tools.clock.now() - since >= DUE_AFTER
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engram.api import remembering
-from engram.api.caller import Answers, CallerContext, Tokens
+from engram.api.caller import Answers, CallerContext, Noun, Tokens
 from engram.api.recalling import Recalling
 from engram.api.remembering import Listening
 from engram.config import change_now
@@ -41,20 +41,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class MemoryActions:
+class MemoryActions(Noun):
     """How single memories stand and what they are to each other. Safe from many threads."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
         """Make a memory immune to forgetting, or let it go again."""
-        tools, actor = self._caller.tools, self._caller.actor
+        tools, actor = self._tools, self._caller.actor
         return change.pin(self._caller.own(memory_id), pinned=pinned, tools=tools, actor=actor)
 
     def confirm(self, memory_id: str, because: str = "") -> Memory:
         """Vouch for a memory."""
-        return change.confirm(self._caller.own(memory_id), self._caller.tools, self._caller.actor, because)
+        return change.confirm(self._caller.own(memory_id), self._tools, self._caller.actor, because)
 
     def promote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer up: from the buffer to working, from working to core."""
@@ -68,7 +65,7 @@ class MemoryActions:
         """Say that a memory is challenged, invalidated, archived … or active again."""
         wanted: Status = member("status", Status, status)
         one = self._caller.own_for_status(memory_id, wanted)
-        return change.set_status(one, wanted, self._caller.tools, self._caller.actor, because)
+        return change.set_status(one, wanted, self._tools, self._caller.actor, because)
 
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
         """Count a use of memories that were read otherwise than by recall; how many."""
@@ -91,11 +88,11 @@ class MemoryActions:
         return import_records.import_records(self._caller, records, dry=dry, within_run=True)
 
 
-class History:
+class History(Noun):
     """What happened and what was said. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, caller: CallerContext, listening: Listening) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._listening = listening
 
     def events(
@@ -120,16 +117,16 @@ class History:
 
     def unread(self, *, limit: int = 1_000) -> list[Turn]:
         """What was said and waits to be read for memories, place by place, oldest first."""
-        turns, access = self._caller.tools.store.turns, self._caller.access
+        turns, access = self._store.turns, self._caller.access
         places = [scope for scope in turns.scopes_waiting() if access.may_read(scope)]
         return [turn for scope in places for turn in turns.waiting(scope, limit)][:limit]
 
     def said(self, memory_id: str) -> list[Turn]:
         """The turns a memory came from, word for word."""
-        return self._caller.tools.store.turns.of_memory(self._caller.resolve(memory_id), self._caller.access)
+        return self._store.turns.of_memory(self._caller.resolve(memory_id), self._caller.access)
 
 
-class Maintenance:
+class Maintenance(Noun):
     """Looking after the memory: runs and taking them back, damage, space, costs. Safe from many threads."""
 
     def __init__(
@@ -139,7 +136,7 @@ class Maintenance:
         recalling: Recalling,
         parts: Sequence[Callable[[], Finding]],
     ) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self._upkeep = upkeep
         self._recalling = recalling
         self._parts = parts
@@ -206,12 +203,12 @@ class Maintenance:
 
     def reembed(self, *, progress: Progress | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
-        self._caller.tools.pressure.check_room("embed memories again")
-        total = self._caller.tools.store.memories.stats(self._caller.access, self._caller.space()).pending
+        self._tools.pressure.check_room("embed memories again")
+        total = self._store.memories.stats(self._caller.access, self._caller.space()).pending
         tell = None if progress is None else (lambda done: progress(done, max(total, done)))
         from engram.maintain.dreaming import embed_missing
 
-        count = embed_missing(self._caller.tools, progress=tell)
+        count = embed_missing(self._tools, progress=tell)
         self._caller.owing = False
         return count
 
@@ -232,7 +229,7 @@ class Maintenance:
         """
         self._caller.check_owns_file("change settings")
         try:
-            changed = change_now(self._caller.tools.config, settings)
+            changed = change_now(self._tools.config, settings)
         except ConfigError as error:
             raise InvalidInput(error.message) from error
         for name, value in changed.items():

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from engram.api import workspace_views as views
-from engram.api.caller import CallerContext
+from engram.api.caller import CallerContext, Noun
 from engram.api.maintenance import Upkeep
 from engram.api.workspace_reading import PAGE, SyncConflict, SyncReport, open_conflicts
 from engram.api.workspace_sync import FolderSync
@@ -80,11 +80,8 @@ class WorkspaceStatus:
 Progress = Callable[[int, int], None]
 
 
-class Workspaces:
+class Workspaces(Noun):
     """Folders in step with the memory. Hangs on the facade; only the owner of the file may use it."""
-
-    def __init__(self, caller: CallerContext) -> None:
-        self._caller = caller
 
     def init(
         self,
@@ -121,8 +118,8 @@ class Workspaces:
         except OSError as error:
             raise WorkspaceError(f"{root} cannot be made: {error.strerror}.") from error
         root = root.resolve()
-        today = self._caller.tools.here().date().isoformat()
-        name = self._caller.tools.new_id()
+        today = self._tools.here().date().isoformat()
+        name = self._tools.new_id()
         with suppress(WorkspaceError):
             before = load_setup(root)
             today, name = before.since or today, before.id or name
@@ -235,7 +232,7 @@ class Workspaces:
 
     def folders(self) -> list[str]:
         """The folders that are kept in step with this memory."""
-        found = self._caller.tools.store.upkeep.sketches(SKETCH, self._caller.access, PAGE)
+        found = self._store.upkeep.sketches(SKETCH, self._caller.access, PAGE)
         return [str(one.body.get("folder")) for one in found if one.body.get("folder")]
 
     def leave(self, directory: str | Path) -> bool:
@@ -247,7 +244,7 @@ class Workspaces:
         def work(unit: Unit) -> bool:
             return unit.upkeep.unsketch(scope, SKETCH, key)
 
-        was = self._caller.tools.store.write(work, self._caller.actor)
+        was = self._store.write(work, self._caller.actor)
         drop_setup(root)
         return was
 
@@ -293,7 +290,7 @@ class Workspaces:
             with suppress(EngramError, OSError):
                 setup = load_setup(root)
                 if LEDGER in setup.layouts:
-                    day = self._caller.tools.here().date().isoformat()
+                    day = self._tools.here().date().isoformat()
                     views.append_report(root, f"{layout.REPORTS}/{day}.md", told, day)
         counts = ", ".join(f"{one.rule} {one.count}" for one in report.tallies) or "nothing to do"
         self._commit_all(
@@ -306,7 +303,7 @@ class Workspaces:
                 self.sync(root)
                 if git.is_repository(root):
                     setup = load_setup(root)
-                    day = self._caller.tools.here().date().isoformat()
+                    day = self._tools.here().date().isoformat()
                     git.commit(root, tops(setup.layouts), subject(day), body)
             except (EngramError, OSError) as error:
                 # A folder that cannot be written must not keep memories from being maintained.
@@ -325,14 +322,14 @@ class Workspaces:
     def _mark(self, root: Path, setup: Setup) -> str:
         """What tells this memory and another apart in the folder; the folder is known here from now on."""
         scope, key = self._caller.access.scope, setup.id or str(root)
-        known = self._caller.tools.store.upkeep.sketch(scope, SKETCH, key)
+        known = self._store.upkeep.sketch(scope, SKETCH, key)
         mark = str(known.body.get("mark", "")) if known is not None else ""
         if known is not None and mark and known.body.get("folder") == str(root):
             return mark
-        mark = mark or self._caller.tools.new_id()
+        mark = mark or self._tools.new_id()
         body = {"folder": str(root), "mark": mark}
-        sketch = Sketch(scope, SKETCH, key, body, self._caller.tools.clock.now())
-        self._caller.tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._caller.actor)
+        sketch = Sketch(scope, SKETCH, key, body, self._tools.clock.now())
+        self._store.write(lambda unit: unit.upkeep.sketch(sketch), self._caller.actor)
         return mark
 
     def _check(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from engram.model.memory import Filters
 from engram.ports import Reach
-from engram.store.sqlite import entities, facts, memories, names, spending, turns
+from engram.store.sqlite import entities, facts, memories, names, records, turns
 from engram.store.sqlite.migrate import migrate
 from engram.store.sqlite.views import where, where_turn
 from engram.testing import START, FakeClock
@@ -19,7 +19,7 @@ PLAIN = [
     *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.KEY_OF, turns.CAPTURED),
     *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP_TURNS),
     *(turns.KNOWN, turns.REMOVE, turns.DROP_ORIGINS),
-    *(spending.TOKENS_SINCE, spending.SUMMARY),
+    *(records.TOKENS_SINCE, records.SUMMARY),
     *(facts.STATED, facts.CLAIMS, facts.END, facts.ENDED, facts.DROP),
     *(names.MENTIONED, names.DROP_MENTIONS, names.ENTITY_OF, names.ABSORB, names.MOVE_ALIASES),
     *(names.MOVE_ALIAS, names.SPLIT_OFF),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
-from engram.model.clock import from_micros, to_micros
 from engram.model.event import Delivery, Publication, Subscription
 from engram.model.scope import Access, Scope
 from engram.store.sqlite import rows, views
-from engram.store.sqlite.connection import Db, ask, ask_value
+from engram.store.sqlite.connection import Db, Line, ask, ask_value
 from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import columns, delete, put, value_of
 from engram.store.sqlite.views import Places
 
 PUBLICATIONS = """
@@ -55,36 +53,15 @@ WHERE m.scope = :scope
 ORDER BY d.row
 """
 
-PUBLISH = """
-INSERT INTO publications (id, row, agent, region, agents, topics, importance, clock, published_at)
-VALUES (:id, (SELECT row FROM memories WHERE id = :memory), :agent, :region, :agents, :topics, :importance,
-  :clock, :published_at)
-"""
-
 WITHDRAW_OF = """
 DELETE FROM publications
 WHERE row = (SELECT row FROM memories WHERE id = :memory)
 """
 
-WITHDRAW = """
-DELETE FROM publications
-WHERE id = :id
-"""
-
-SUBSCRIBE = """
-INSERT INTO subscriptions (id, agent, scope, topics, agents, min_importance, rate, place, made_at)
-VALUES (:id, :agent, :scope, :topics, :agents, :min_importance, :rate, :place, :made_at)
-ON CONFLICT (id) DO UPDATE SET
-  topics = :topics,
-  agents = :agents,
-  min_importance = :min_importance,
-  rate = :rate,
-  place = :place
-"""
-
-UNSUBSCRIBE = """
-DELETE FROM subscriptions
-WHERE id = :id
+PUBLISH = """
+INSERT INTO publications (id, row, agent, region, agents, topics, importance, clock, published_at)
+VALUES (:id, (SELECT row FROM memories WHERE id = :memory), :agent, :region, :agents, :topics, :importance,
+  :clock, :published_at)
 """
 
 DELIVER = """
@@ -102,16 +79,6 @@ FROM memories AS o
 JOIN deliveries AS d ON d.origin = o.id
 JOIN memories AS m ON m.row = d.row
 WHERE o.row = :row
-"""
-
-DROP_PUBLICATIONS = """
-DELETE FROM publications
-WHERE row = :row
-"""
-
-DROP_DELIVERIES = """
-DELETE FROM deliveries
-WHERE row = :row
 """
 
 
@@ -157,7 +124,7 @@ class SqliteBus:
         with self._readers.lend() as db:
             place = self._places.numbers(scope) or views.find(db, scope)
             values = {"origins": rows.as_list(origins), "scope": place and place[0]}
-            return {one[1]: _delivery(one) for one in ask(db, DELIVERED, values)}
+            return {one[1]: value_of(Delivery, one) for one in ask(db, DELIVERED, values)}
 
 
 class SqliteBusWork:
@@ -169,56 +136,27 @@ class SqliteBusWork:
 
     def publish(self, publication: Publication) -> None:
         """Offer a memory; a former offer of the same memory is withdrawn."""
-        values = {
-            "id": publication.id,
-            "memory": publication.memory,
-            "agent": publication.agent,
-            "region": rows.as_list(publication.region.parts),
-            "agents": rows.as_list(publication.agents),
-            "topics": rows.as_list(publication.topics),
-            "importance": publication.importance,
-            "clock": rows.to_json(publication.clock),
-            "published_at": to_micros(publication.published_at),
-        }
+        line = columns(publication)
+        del line["scope"], line["number"]
         self._db.execute(WITHDRAW_OF, {"memory": publication.memory})
-        self._db.execute(PUBLISH, values)
+        self._db.execute(PUBLISH, line)
 
     def withdraw(self, publication_id: str) -> bool:
         """Take an offer back; copies stay. Whether there was one."""
-        self._db.execute(WITHDRAW, {"id": publication_id})
-        return self._db.changes() > 0
+        return delete(self._db, "publications", id=publication_id) > 0
 
     def subscribe(self, subscription: Subscription) -> None:
         """Keep a subscription, or what has changed of it."""
-        values = {
-            "id": subscription.id,
-            "agent": subscription.agent,
-            "scope": self._place(subscription.scope)[0],
-            "topics": rows.as_list(subscription.topics),
-            "agents": rows.as_list(subscription.agents),
-            "min_importance": subscription.min_importance,
-            "rate": subscription.rate,
-            "place": subscription.place,
-            "made_at": to_micros(subscription.made_at),
-        }
-        self._db.execute(SUBSCRIBE, values)
+        line = columns(subscription, scope=self._place(subscription.scope)[0])
+        put(self._db, "subscriptions", line, key="id")
 
     def unsubscribe(self, subscription_id: str) -> bool:
         """Drop a subscription; whether there was one."""
-        self._db.execute(UNSUBSCRIBE, {"id": subscription_id})
-        return self._db.changes() > 0
+        return delete(self._db, "subscriptions", id=subscription_id) > 0
 
     def deliver(self, delivery: Delivery) -> None:
         """Say that a copy was delivered; erasing the original erases it too."""
-        values = {
-            "memory": delivery.memory,
-            "origin": delivery.origin,
-            "publication": delivery.publication,
-            "subscription": delivery.subscription,
-            "clock": rows.to_json(delivery.clock),
-            "version": delivery.version,
-        }
-        self._db.execute(DELIVER, values)
+        self._db.execute(DELIVER, columns(delivery))
 
 
 def copies(db: Db, row: int) -> list[str]:
@@ -228,33 +166,13 @@ def copies(db: Db, row: int) -> list[str]:
 
 def drop(db: Db, row: int) -> None:
     """Forget offers and deliveries of a memory."""
-    db.execute(DROP_PUBLICATIONS, {"row": row})
-    db.execute(DROP_DELIVERIES, {"row": row})
+    delete(db, "publications", row=row)
+    delete(db, "deliveries", row=row)
 
 
-def _publication(line: tuple[Any, ...]) -> Publication:
-    id_, memory, agent, *place, region, at, agents, topics, importance, clock, number = line
-    return Publication(
-        id_,
-        memory,
-        agent,
-        Scope(*place),
-        Scope(*json.loads(region)),
-        from_micros(at),
-        tuple(json.loads(agents)),
-        tuple(json.loads(topics)),
-        importance,
-        json.loads(clock),
-        number,
-    )
+def _publication(line: Line) -> Publication:
+    return value_of(Publication, (*line[:3], Scope(*line[3:9]), *line[9:]))
 
 
-def _subscription(line: tuple[Any, ...]) -> Subscription:
-    id_, agent, *place, at, topics, agents, importance, rate, seen = line
-    wanted = tuple(json.loads(topics)), tuple(json.loads(agents))
-    return Subscription(id_, agent, Scope(*place), from_micros(at), *wanted, importance, rate, seen)
-
-
-def _delivery(line: tuple[Any, ...]) -> Delivery:
-    memory, origin, publication, subscription, clock, version = line
-    return Delivery(memory, origin, publication, subscription, json.loads(clock), version)
+def _subscription(line: Line) -> Subscription:
+    return value_of(Subscription, (*line[:2], Scope(*line[2:8]), *line[8:]))

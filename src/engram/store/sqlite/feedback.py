@@ -9,7 +9,6 @@ from threading import Lock
 
 import numpy as np
 
-from engram.errors import Overloaded
 from engram.model.clock import from_micros, to_micros
 from engram.model.memory import Space
 from engram.model.recall import Recalled
@@ -17,6 +16,7 @@ from engram.ports import Embedded, Suppression
 from engram.store.sqlite import rows
 from engram.store.sqlite.connection import Db, ask
 from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import SmallTable, columns, delete, put, value_of
 from engram.store.sqlite.writer import RECALLS, Writer
 
 # ---------------------------------------------------------------- opinions
@@ -31,16 +31,6 @@ WHERE f.helpful = 0
   AND f.space = :space
   AND f.at >= :since
 ORDER BY f.id
-"""
-
-ADD = """
-INSERT INTO feedback (row, helpful, space, vector, at)
-VALUES (:row, :helpful, :space, :vector, :at)
-"""
-
-DROP = """
-DELETE FROM feedback
-WHERE row = :row
 """
 
 COUNT_HELPFUL = """
@@ -73,11 +63,6 @@ SELECT value, :session, :at
 FROM json_each(:keys)
 """
 
-DROP_USES = """
-DELETE FROM access_log
-WHERE row = :row
-"""
-
 
 class SqliteOpinions:
     """Feedback that still counts. Used by any thread."""
@@ -102,15 +87,9 @@ class SqliteOpinions:
 def add(db: Db, row: int, question: Embedded | None, at: datetime, *, helpful: bool) -> None:
     """Keep an opinion and count it."""
     vector = None if question is None else np.asarray(question.vector, dtype=np.float32).tobytes()
-    values = {
-        "row": row,
-        "helpful": int(helpful),
-        "space": "" if question is None else question.space.key,
-        "vector": vector,
-        "at": to_micros(at),
-    }
-    db.execute(ADD, values)
-    db.execute(COUNT_HELPFUL, {"row": row, "helpful": int(helpful)})
+    space, told = "" if question is None else question.space.key, int(helpful)
+    put(db, "feedback", {"row": row, "helpful": told, "space": space, "vector": vector, "at": to_micros(at)})
+    db.execute(COUNT_HELPFUL, {"row": row, "helpful": told})
 
 
 def use(db: Db, keys: Iterable[int], at: datetime, session: str) -> None:
@@ -122,14 +101,9 @@ def use(db: Db, keys: Iterable[int], at: datetime, session: str) -> None:
 
 def drop_feedback(db: Db, row: int) -> None:
     """Forget opinions and uses of a memory."""
-    db.execute(DROP, {"row": row})
-    db.execute(DROP_USES, {"row": row})
+    delete(db, "feedback", row=row)
+    delete(db, "access_log", row=row)
 
-
-RECORD = """
-INSERT INTO recalls (at, intent, relevance, ndcg, hits, ms, weak, gain)
-VALUES (:at, :intent, :relevance, :ndcg, :hits, :ms, :weak, :gain)
-"""
 
 TRIM = """
 DELETE FROM recalls
@@ -149,12 +123,13 @@ TOGETHER = 16
 log = logging.getLogger(__name__)
 
 
-class SqliteRecalls:
+class SqliteRecalls(SmallTable):
     """How the last recalls went. Used by any thread but the writer's."""
 
+    _within = RECALLS
+
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
-        self._readers = readers
-        self._writer = writer
+        super().__init__(readers, writer)
         self._held: list[tuple[Recalled, int]] = []
         self._lock = Lock()
 
@@ -170,38 +145,15 @@ class SqliteRecalls:
         """Give what is held to the writer, without waiting. Lost when the queue is full, or read-only."""
         with self._lock:
             held, self._held = self._held, []
-        if self._writer is None or not held:
-            return
-        try:
-            self._writer.run_later(lambda db: _record(db, held), RECALLS)
-        except Overloaded:
+        if held and not self._write_later(lambda db: _record(db, held)):
             log.warning("The write queue is full: some recalls were not counted.")
 
     def last(self, limit: int) -> list[Recalled]:
         """The last recalls that were written, oldest first."""
-        with self._readers.lend() as db:
-            lines = list(ask(db, LAST, {"limit": limit}))
-        return [
-            Recalled(from_micros(at), intent, relevance, ndcg, hits, ms, bool(weak), gain)
-            for at, intent, relevance, ndcg, hits, ms, weak, gain in reversed(lines)
-        ]
+        return [value_of(Recalled, line) for line in reversed(self._ask(LAST, {"limit": limit}))]
 
 
 def _record(db: Db, held: Sequence[tuple[Recalled, int]]) -> None:
     for one, _ in held:
-        _add(db, one)
+        put(db, "recalls", columns(one))
     db.execute(TRIM, {"most": held[-1][1]})
-
-
-def _add(db: Db, one: Recalled) -> None:
-    values = {
-        "at": to_micros(one.at),
-        "intent": one.intent,
-        "relevance": one.relevance,
-        "ndcg": one.ndcg,
-        "hits": one.hits,
-        "ms": one.ms,
-        "weak": int(one.weak),
-        "gain": one.gain,
-    }
-    db.execute(RECORD, values)

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import tempfile
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 from engram.errors import AccessDenied, StoreError
-from engram.model.clock import from_micros, to_micros
+from engram.model.clock import to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot
 from engram.rules.sealing import KEY_BYTES, subkey
-from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_line
+from engram.store.sqlite.connection import Db, Opener
 from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import SmallTable, changed, column, columns, delete, put, value_of
 from engram.store.sqlite.writer import SNAPSHOTS, Writer
-
-PUT = """
-INSERT INTO snapshots (scope, session, agent, model, saved_at, turns, slots, memories, body, awake)
-VALUES (:scope, :session, :agent, :model, :saved_at, :turns, :slots, :memories, :body, :awake)
-ON CONFLICT (scope, session) DO UPDATE SET
-  agent = :agent,
-  model = :model,
-  saved_at = :saved_at,
-  turns = :turns,
-  slots = :slots,
-  memories = :memories,
-  body = :body,
-  awake = :awake
-"""
 
 ONE = """
 SELECT session, agent, model, scope, saved_at, turns, slots, memories, body, awake
@@ -44,12 +29,6 @@ ALL = """
 SELECT session, agent, model, scope, saved_at, turns, slots, memories, x'', awake
 FROM snapshots
 ORDER BY saved_at DESC, id DESC
-"""
-
-REMOVE = """
-DELETE FROM snapshots
-WHERE scope = :scope
-  AND session = :session
 """
 
 EXPIRE = """
@@ -81,15 +60,16 @@ SUFFIX = "-key"
 """What is added to the file's name for the file that holds the key."""
 
 
-class SqliteSnapshots:
+class SqliteSnapshots(SmallTable):
     """Sessions that sleep.
 
     The store keeps what is sealed and never opens it. Used by any thread but the writer's.
     """
 
+    _within, _changing = SNAPSHOTS, "keep a session"
+
     def __init__(self, readers: Readers, writer: Writer | None, opener: Opener) -> None:
-        self._readers = readers
-        self._writer = writer
+        super().__init__(readers, writer)
         self._opener = opener
         self._in_memory = secrets.token_bytes(KEY_BYTES) if opener.memory else b""
 
@@ -102,7 +82,8 @@ class SqliteSnapshots:
             return self._in_memory
         kept = snapshot_key(self._opener)
         if kept is None:
-            self._writing()
+            if self._writer is None:
+                raise AccessDenied("keep a session: the file was opened for reading")
             make_local_key(self._opener.path)
             kept = snapshot_key(self._opener)
         assert kept is not None  # noqa: S101 (it was made just now)
@@ -114,46 +95,26 @@ class SqliteSnapshots:
 
     def put(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of the one of its session."""
-        values = {
-            "scope": _place(snapshot.scope),
-            "session": snapshot.session,
-            "agent": snapshot.agent,
-            "model": snapshot.model,
-            "saved_at": to_micros(snapshot.saved_at),
-            "turns": snapshot.turns,
-            "slots": snapshot.slots,
-            "memories": json.dumps(snapshot.memories),
-            "body": snapshot.body,
-            "awake": int(snapshot.awake),
-        }
-        self._writing().run(lambda db: _change(db, PUT, values), within=SNAPSHOTS)
+        self._write(lambda db: put(db, "snapshots", columns(snapshot), key="scope, session"))
 
     def get(self, session: str, scope: Scope) -> Snapshot | None:
         """The snapshot of a session of this very place."""
-        with self._readers.lend() as db:
-            line = ask_line(db, ONE, {"scope": _place(scope), "session": session})
-        return None if line is None else _snapshot(line)
+        found = self._ask(ONE, {"scope": column(scope), "session": session})
+        return value_of(Snapshot, found[0]) if found else None
 
     def known(self, access: Access) -> list[Snapshot]:
         """Those of the places where the caller may write, the latest first, without their bodies."""
-        with self._readers.lend() as db:
-            kept = [_snapshot(line) for line in ask(db, ALL)]
+        kept = [value_of(Snapshot, line) for line in self._ask(ALL)]
         return [one for one in kept if access.may_write(one.scope)]
 
     def remove(self, session: str, scope: Scope) -> bool:
         """Drop a snapshot; whether there was one."""
-        values = {"scope": _place(scope), "session": session}
-        return bool(self._writing().run(lambda db: _change(db, REMOVE, values), within=SNAPSHOTS))
+        place = column(scope)
+        return self._write(lambda db: delete(db, "snapshots", scope=place, session=session)) > 0
 
     def expire(self, before: datetime) -> int:
         """Drop all that were saved before a time; how many."""
-        values = {"before": to_micros(before)}
-        return int(str(self._writing().run(lambda db: _change(db, EXPIRE, values), within=SNAPSHOTS)))
-
-    def _writing(self) -> Writer:
-        if self._writer is None:
-            raise AccessDenied("keep a session: the file was opened for reading")
-        return self._writer
+        return self._write(lambda db: changed(db, EXPIRE, {"before": to_micros(before)}))
 
 
 def snapshot_key(opener: Opener) -> bytes | None:
@@ -182,11 +143,6 @@ def drop(db: Db, row: int) -> None:
     db.execute(DROP, {"row": row})
 
 
-def _change(db: Db, sql: str, values: Mapping[str, object]) -> int:
-    db.execute(sql, dict(values))
-    return db.changes()
-
-
 def _make(path: Path, key: bytes) -> None:
     """A key, for this user alone. Two processes may try at once: both end up with the same one."""
     number, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)  # opened for this user alone
@@ -201,23 +157,3 @@ def _make(path: Path, key: bytes) -> None:
         raise StoreError(f"{path} cannot be made: {error.strerror}.") from error
     finally:
         Path(name).unlink(missing_ok=True)
-
-
-def _place(scope: Scope) -> str:
-    return json.dumps(scope.parts, ensure_ascii=False)
-
-
-def _snapshot(line: Line) -> Snapshot:
-    session, agent, model, scope, saved, turns, slots, memories, body, awake = line
-    return Snapshot(
-        session=session,
-        agent=agent,
-        model=model,
-        scope=Scope(*json.loads(scope)),
-        saved_at=from_micros(saved),
-        turns=turns,
-        slots=slots,
-        memories=tuple(json.loads(memories)),
-        body=bytes(body),
-        awake=bool(awake),
-    )

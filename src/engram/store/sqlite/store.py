@@ -39,12 +39,11 @@ from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, make_in_memory, migrate
 from engram.store.sqlite.readers import Readers, lease, snapshot
+from engram.store.sqlite.records import SqliteAnswers, SqliteSpending, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.snapshots import SqliteSnapshots
-from engram.store.sqlite.spending import SqliteSpending
 from engram.store.sqlite.table import Tables
 from engram.store.sqlite.texts import SqliteTexts
-from engram.store.sqlite.tokens import SqliteAnswers, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
 from engram.store.sqlite.unit import SqliteUnit, WriterNotes
 from engram.store.sqlite.vectors import SqliteVectors
