@@ -19,7 +19,7 @@ PLAIN = [
     *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.KEY_OF, turns.CAPTURED),
     *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP_TURNS),
     *(turns.KNOWN, turns.REMOVE, turns.DROP_ORIGINS),
-    *(records.TOKENS_SINCE, records.SUMMARY),
+    *(records.TOKENS_SINCE, records.ALL_DAYS),
     *(facts.STATED, facts.CLAIMS, facts.END, facts.ENDED, facts.DROP),
     *(names.MENTIONED, names.DROP_MENTIONS, names.ENTITY_OF, names.ABSORB, names.MOVE_ALIASES),
     *(names.MOVE_ALIAS, names.SPLIT_OFF),
