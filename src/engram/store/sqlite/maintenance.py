@@ -43,26 +43,24 @@ LIMIT :limit
 # Sketches: what was worked out from memories comes in and out; erasing a source takes the sketch away.
 
 
-SKETCHES = """
+ONE = """
 SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user,
   k.kind, k.key, k.title, k.run, k.made_at, k.body
 FROM sketches AS k
 JOIN scopes AS s ON s.id = k.scope
 JOIN namespaces AS n ON n.id = s.namespace
 WHERE k.kind = :kind
-"""
-
-ONE = (
-    SKETCHES
-    + """
   AND k.scope = :scope
   AND k.key = :key
 """
-)
 
-MANY = (
-    SKETCHES
-    + """
+MANY = """
+SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  k.kind, k.key, k.title, k.run, k.made_at, k.body
+FROM sketches AS k
+JOIN scopes AS s ON s.id = k.scope
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE k.kind = :kind
   AND k.key >= :low
   AND k.key < :high
   AND (
@@ -73,7 +71,6 @@ MANY = (
 ORDER BY k.key, k.id
 LIMIT :limit
 """
-)
 
 SOURCES = """
 SELECT m.id
