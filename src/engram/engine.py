@@ -15,7 +15,7 @@ from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
 from engram.api.verbs import Maintenance, Nouns, VerbsBefore
 from engram.config import Config, load, own_copy
-from engram.errors import EngramError
+from engram.errors import EngramError, InvalidInput
 from engram.lazily import lazily
 from engram.model.capture import Observation, Receipt
 from engram.model.clock import Clock
@@ -24,15 +24,17 @@ from engram.model.event import Audited, Page, Stats
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Status
+from engram.model.plain import member
 from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, without_figures
 from engram.model.scope import Access, Scope
 from engram.opening import Overrides, is_folder, open_tools, place, shown
-from engram.ports import Advisor, Embedder, Tools
+from engram.ports import Advisor, Embedder, Tools, Unit
 from engram.pressure import Pressure
+from engram.rules import screen
 
 if TYPE_CHECKING:
     from engram import folder
-    from engram.api import briefing, browsing, contexts, workspace
+    from engram.api import briefing, browsing, contexts, gaps, workspace
     from engram.api.session import Session
     from engram.api.sessions import Sessions
     from engram.api.vault import Vault
@@ -43,6 +45,7 @@ else:
     briefing = lazily("engram.api.briefing")
     browsing = lazily("engram.api.browsing")
     contexts = lazily("engram.api.contexts")
+    gaps = lazily("engram.api.gaps")
     change = lazily("engram.capture.change")
 
 
@@ -174,14 +177,22 @@ class Engram(Nouns, VerbsBefore):
 
         The ledger keeps the bare fact. Raises NotFound, AmbiguousId, AccessDenied.
         """
-        remembering.erase(self._caller, memory_id, because)
+        full = self._caller.own(memory_id)
+
+        def work(unit: Unit) -> None:
+            gaps.forget_names(unit, full, self.access.scope)
+            unit.erase(full, because)
+
+        self._tools.store.write(work, self._caller.actor)
+        self._tools.store.leave_nothing()
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
 
         If it did not, and with the question, it stays out of questions like that.
         """
-        return remembering.opine(self._caller, memory_id, query, because, helpful=helpful)
+        full, tools, actor = self._caller.own(memory_id), self._tools, self._caller.actor
+        return change.opine(full, helpful=helpful, query=query, tools=tools, actor=actor, because=because)
 
     def relate(
         self,
@@ -197,7 +208,15 @@ class Engram(Nouns, VerbsBefore):
         `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
         and CycleRefused where a memory would come to rest on itself.
         """
-        return remembering.relate(self._caller, (source, target), type, weight, confidence)
+        screen.share("weight", weight)
+        screen.share("confidence", confidence)
+        kind: EdgeType = member("type", EdgeType, type)
+        ends = self._caller.own(source), self._caller.own(target)
+        edge = Edge(*ends, kind, weight, confidence, origin=self._caller.actor)
+        if edge.source == edge.target:
+            raise InvalidInput("A memory cannot be related to itself.")
+        self._tools.store.write(lambda unit: unit.relate(edge, because=""), self._caller.actor)
+        return edge
 
     # ------------------------------------------------------------ reading
 

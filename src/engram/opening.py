@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engram.keys import VaultKeys
     from engram.model.event import ArchiveReport, Backup, SalvageReport
     from engram.store.sqlite import SqliteStore, StoreSettings
+    from engram.store.sqlite.connection import Opener
 
 T = TypeVar("T")
 PR_SET_DUMPABLE = 4
@@ -279,12 +280,9 @@ def restore_backup(
         KeyNeeded: it is encrypted and no key fits.
 
     """
-    from engram.store.sqlite import SqliteStore
+    from engram.store.sqlite import backups
 
-    where = file_of(path)
-    return _with_a_key(
-        where, settings, lambda how: SqliteStore.restore(where, Path(backup), clock or SystemClock(), how)
-    )
+    return _with_a_key(path, settings, clock, lambda opener: backups.restore_backup(opener, Path(backup)))
 
 
 def restore_at(
@@ -295,12 +293,9 @@ def restore_at(
     The backup, the name under which the former file is kept, and what happened between the backup and that
     time, by kind, as the former file's ledger tells it: it is not in the backup.
     """
-    from engram.store.sqlite import SqliteStore
+    from engram.store.sqlite import backups
 
-    where = file_of(path)
-    return _with_a_key(
-        where, settings, lambda how: SqliteStore.restore_at(where, at, clock or SystemClock(), how)
-    )
+    return _with_a_key(path, settings, clock, lambda opener: backups.restore_at(opener, at))
 
 
 def salvage(
@@ -312,12 +307,10 @@ def salvage(
         StoreError: nothing can be read and there is no backup; nothing was changed.
 
     """
-    from engram.store.sqlite import SqliteStore
+    from engram.store.sqlite import backups
 
-    where, chosen = file_of(path), Path(backup) if backup else None
-    return _with_a_key(
-        where, settings, lambda how: SqliteStore.salvage(where, chosen, clock or SystemClock(), how)
-    )
+    chosen = Path(backup) if backup else None
+    return _with_a_key(path, settings, clock, lambda opener: backups.salvage_file(opener, chosen))
 
 
 def restore_archive(
@@ -330,10 +323,12 @@ def restore_archive(
         BadArchive: it is none, is damaged, or the passphrase is wrong. Nothing was made.
 
     """
-    from engram.store.sqlite import SqliteStore
+    from engram.store.sqlite.archive import read_archive
+    from engram.store.sqlite.connection import Opener, translated
 
-    where = file_of(path)
-    return SqliteStore.from_archive(where, Path(archive), passphrase, SystemClock(), store_settings(settings))
+    opener = Opener(file_of(path), store_settings(settings), SystemClock())
+    with translated(opener.path, opener.settings.busy_timeout_s):
+        return read_archive(opener, Path(archive), passphrase)
 
 
 def migrate(
@@ -392,19 +387,24 @@ def file_of(path: str | Path | None, namespace: str = "") -> str:
     return where
 
 
-def _with_a_key(where: str, settings: Config, work: Callable[[StoreSettings], T]) -> T:
+def _with_a_key(
+    path: str | Path | None, settings: Config, clock: Clock | None, work: Callable[[Opener], T]
+) -> T:
     """Do it with each key that may fit, or without one where there is none; the first that works counts."""
     from engram.keys import find_keys
+    from engram.store.sqlite.connection import Opener, translated
 
-    plain = store_settings(settings)
+    where, plain = file_of(path), store_settings(settings)
     try:
         found = find_keys(where, None)
     except KeyNeeded:
         found = ()  # a vault whose key is not here, or a plain file without a beginning: its pages will tell
     ways = [with_key(plain, keys) for keys in found] or [plain]
-    for way in ways[:-1]:
+    for way in ways:
         try:
-            return work(way)
+            with translated(where, way.busy_timeout_s):
+                return work(Opener(where, way, clock or SystemClock()))
         except StoreError:
-            continue
-    return work(ways[-1])
+            if way is ways[-1]:
+                raise
+    raise AssertionError

@@ -16,7 +16,7 @@ from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, checked, whole
 from engram.capture import change
 from engram.errors import AccessDenied, NotFound
 from engram.lazily import dataclass
-from engram.model.event import Audited, Event, News, Page, Verb
+from engram.model.event import Audited, Event, Page, Verb
 from engram.model.facts import Claim, EdgeType, Entity, FactQuery, Named
 from engram.model.memory import ANY_STATUS, Filters, Memory, Status, in_force
 from engram.model.plain import moment, plain
@@ -56,12 +56,6 @@ def page(
     return replace(found, memories=tuple(was[one.id] for one in found if one.id in was))
 
 
-def count(caller: CallerContext, filters: Filters | None, scope: Scope | None) -> int:
-    """How many memories fit."""
-    wanted = in_force(checked(caller, filters, None), caller.tools.clock.now())
-    return caller.tools.store.memories.count(View(caller.at(scope), wanted))
-
-
 def everything(
     caller: CallerContext, scope: Scope | None, *, vectors: bool = False
 ) -> Iterator[dict[str, Any]]:
@@ -90,35 +84,6 @@ def _vectors(caller: CallerContext, ids: list[str]) -> dict[str, list[float]]:
     whole_rows = rows.rows * rows.scales[:, None]
     by_key = {int(key): row.tolist() for key, row in zip(rows.keys, whole_rows, strict=True)}
     return {memory_id: by_key[key] for memory_id, key in keys.items() if key in by_key}
-
-
-# ---------------------------------------------------------------- history
-# The ledger as a caller may read it: what happened to a memory, to all, and since a place.
-
-
-def events(caller: CallerContext, memory_id: str | None, limit: int, before: str | None) -> list[Event]:
-    """Newest first. An erased memory has a history too: its full id still finds the bare facts."""
-    most = whole("limit", limit, 1, PAGE_LIMIT)
-    ledger = caller.tools.store.ledger
-    try:
-        full = None if memory_id is None else caller.resolve(memory_id)
-    except NotFound:
-        found = ledger.events(str(memory_id).strip().lower(), caller.access, most, before)
-        if not found:
-            raise
-        return found
-    return ledger.events(full, caller.access, most, before)
-
-
-def news(caller: CallerContext, after: str | None, limit: int) -> News:
-    """Since a place, oldest first, and the place to go on from; without one, where the ledger ends now."""
-    ledger = caller.tools.store.ledger
-    end = ledger.newest()
-    if after is None:
-        return News((), end)
-    found = ledger.after(after, caller.access, whole("limit", limit, 1, PAGE_LIMIT))
-    # `end` was looked up first: what came in between is found the next time, and nothing twice.
-    return News(tuple(found), found[-1].id if found else end)
 
 
 # ---------------------------------------------------------------- trash

@@ -33,7 +33,6 @@ from engram.errors import (
 from engram.lazily import dataclass
 from engram.model.clock import Clock
 from engram.model.event import Finding, Verb
-from engram.model.knowledge import Spent
 from engram.model.maintenance import (
     LISTED,
     Carried,
@@ -185,7 +184,7 @@ def _table(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -> list[Finding]:
     """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
     if repair:
-        _check_owner(caller, "mend the file")
+        check_owner(caller, "mend the file")
         _read_again(caller)
     counted = (
         "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
@@ -200,31 +199,8 @@ def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -
     ]
 
 
-def spending(caller: CallerContext, days: int, *, daily: bool) -> list[Spent]:
-    """What calls to models have cost in the last days."""
-    since = caller.tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
-    return caller.tools.store.spending.summary(since, daily=daily)
-
-
-def forget_spending(caller: CallerContext) -> int:
-    """Forget what models have cost; how many calls there were."""
-    _check_owner(caller, "forget what models have cost")
-    return caller.tools.store.spending.clear()
-
-
-def vacuum(caller: CallerContext, *, full: bool) -> int:
-    """Give freed space back; how many bytes."""
-    _check_owner(caller, "rewrite the file")
-    before = _size(caller)
-    caller.tools.store.vacuum(full=full)
-    return max(0, before - _size(caller))
-
-
-def _size(caller: CallerContext) -> int:
-    return caller.tools.store.memories.stats(caller.access, None).size_bytes
-
-
-def _check_owner(caller: CallerContext, what: str) -> None:
+def check_owner(caller: CallerContext, what: str) -> None:
+    """Raises AccessDenied unless the caller is an owner."""
     if caller.access.role is not Role.OWNER:
         raise AccessDenied(f"{what}; only an owner may")
 

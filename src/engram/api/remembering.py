@@ -9,19 +9,14 @@ from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from engram.api.caller import CallerContext, Noun, whole
-from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue
+from engram.api.caller import CallerContext, Noun
+from engram.errors import InvalidInput, UnknownValue
 from engram.lazily import lazily
 from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
 from engram.model.clock import here
-from engram.model.event import Finding, Verb
-from engram.model.facts import Edge, EdgeType
-from engram.model.memory import Memory
-from engram.model.plain import draft, draft_from, member, told_moment
-from engram.model.scope import Role, Scope
-from engram.ports import Unit
-from engram.rules import screen
-from engram.rules.promotion import step_layer
+from engram.model.event import Finding
+from engram.model.plain import draft, draft_from, told_moment
+from engram.model.scope import Scope
 
 if TYPE_CHECKING:
     from engram.api import conflicts, gaps
@@ -67,18 +62,6 @@ def many(
     return done
 
 
-def erase(caller: CallerContext, memory_id: str, because: str) -> None:
-    """Remove a memory for good."""
-    full = caller.own(memory_id)
-
-    def work(unit: Unit) -> None:
-        gaps.forget_names(unit, full, caller.access.scope)
-        unit.erase(full, because)
-
-    caller.tools.store.write(work, caller.actor)
-    caller.tools.store.leave_nothing()
-
-
 def _words_of(item: Given) -> str:
     told = item if isinstance(item, str) else item.content if isinstance(item, Draft) else item.get("content")
     return told if isinstance(told, str) else ""
@@ -94,102 +77,10 @@ def _draft(caller: CallerContext, item: Given) -> Draft:
     return mine
 
 
-# ---------------------------------------------------------------- relating
-# Relations: two memories and what one is to the other come in; the edge stands in the file.
-
-
-def relate(
-    caller: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str, weight: float, confidence: float
-) -> Edge:
-    """Draw an edge between two memories that the caller may change."""
-    screen.share("weight", weight)
-    screen.share("confidence", confidence)
-    kind: EdgeType = member("type", EdgeType, edge_type)
-    edge = Edge(caller.own(ends[0]), caller.own(ends[1]), kind, weight, confidence, origin=caller.actor)
-    if edge.source == edge.target:
-        message = "A memory cannot be related to itself."
-        raise InvalidInput(message)
-
-    def work(unit: Unit) -> None:
-        unit.relate(edge, because="")
-
-    caller.tools.store.write(work, caller.actor)
-    return edge
-
-
-def unrelate(caller: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str) -> bool:
-    """Take an edge away; whether there was one."""
-    source, target = (caller.own(end) for end in ends)
-    kind: EdgeType = member("type", EdgeType, edge_type)
-    return caller.tools.store.write(
-        lambda unit: unit.unrelate(source, target, kind, because=""), caller.actor
-    )
-
-
-def relations(caller: CallerContext, memory_id: str) -> list[Edge]:
-    """Edges from and to a memory."""
-    return caller.tools.store.relations.of(caller.resolve(memory_id), caller.access)
-
-
-# ---------------------------------------------------------------- standing
-# Standing: a memory is moved by hand, up or down, one layer at a time; or a use of it is counted.
-
-
-UP, DOWN = "promoted by hand", "demoted by hand"
-
-
-def move(caller: CallerContext, memory_id: str, because: str, *, up: bool) -> Memory:
-    """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
-    full = caller.own(memory_id)
-
-    def work(unit: Unit) -> Memory:
-        old = unit.get(full)
-        if old is None:
-            raise NotFound(memory_id)
-        new = replace(
-            old,
-            layer=step_layer(old, up=up),
-            version=old.version + 1,
-            modified_at=caller.tools.clock.now(),
-        )
-        unit.change(new, Verb.UPDATED, because or (UP if up else DOWN))
-        return new
-
-    return caller.tools.store.write(work, caller.actor)
-
-
-def opine(caller: CallerContext, memory_id: str, query: str, because: str, *, helpful: bool) -> Memory:
-    """Keep whether a memory helped."""
-    return change.opine(
-        caller.own(memory_id),
-        helpful=helpful,
-        query=query,
-        tools=caller.tools,
-        actor=caller.actor,
-        because=because,
-    )
-
-
-def touch(caller: CallerContext, memory_ids: Iterable[str], session: str) -> int:
-    """Count a use of each memory that the caller sees; how many there are."""
-    screen.name("session", session)
-    if caller.access.role is Role.READER:
-        raise AccessDenied("count uses: a reader changes nothing")
-    ids = [caller.resolve(one) for one in memory_ids]
-
-    def work(unit: Unit) -> None:
-        unit.touch(ids, caller.tools.clock.now(), session)
-
-    if ids:
-        caller.tools.store.write(work, caller.actor)
-    return len(ids)
-
-
 # ---------------------------------------------------------------- listening
 # Listening: conversation comes in as words or as messages; what came of it goes out.
 
 
-TURNS_LIMIT = 10_000
 ASKED_ABOUT = 5
 """Pairs in doubt that a model is asked about after one reading; the others wait in `conflicts`."""
 
@@ -291,8 +182,3 @@ class Listening(Noun):
         return Finding(
             "turns", ok=True, detail=f"some wait to be read in {places}", advice="`flush` reads them now"
         )
-
-    def turns(self, session: str, limit: int, after: int) -> list[Turn]:
-        """A session word for word."""
-        most = whole("limit", limit, 1, TURNS_LIMIT)
-        return self._store.turns.of_session(session, self._caller.access, most, after)

@@ -6,37 +6,74 @@ The verbs had their place on the facade once. Programs that call them there stil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from functools import cached_property, wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from engram.api import remembering
-from engram.api.caller import Answers, CallerContext, Noun, Tokens
+from engram.api.caller import PAGE_LIMIT, Answers, CallerContext, Noun, Tokens, checked, whole
 from engram.api.recalling import Recalling
 from engram.api.remembering import Listening
 from engram.config import change_now
-from engram.errors import ConfigError, InvalidInput
+from engram.errors import AccessDenied, ConfigError, InvalidInput, NotFound
 from engram.lazily import lazily
 from engram.model.capture import ImportedRecords, Turn
-from engram.model.event import Audited, Event, Finding, News
+from engram.model.event import Audited, Event, Finding, News, Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.knowledge import Spent
 from engram.model.maintenance import LISTED, DriftReport, Progress, Report, Run, Undone
-from engram.model.memory import Filters, Memory, Status
+from engram.model.memory import Filters, Memory, Status, in_force
 from engram.model.plain import member
 from engram.model.recall import RecallHealth
-from engram.model.scope import Scope
+from engram.model.scope import Role, Scope
+from engram.ports import Unit, View
+from engram.rules import screen
+from engram.rules.promotion import step_layer
 
 if TYPE_CHECKING:
-    from engram.api import browsing, import_records, maintenance
+    from engram.api import (
+        browsing,
+        bus,
+        commitments,
+        conflicts,
+        facts,
+        gaps,
+        import_records,
+        knowledge,
+        maintenance,
+        sources,
+        vault,
+        workspace,
+    )
+    from engram.api.browsing import Trash
+    from engram.api.bus import Bus
+    from engram.api.commitments import Commitments, Triggers
+    from engram.api.conflicts import Conflicts
+    from engram.api.facts import Entities, Facts
+    from engram.api.gaps import Gaps
+    from engram.api.knowledge import Knowledge
     from engram.api.maintenance import Upkeep
+    from engram.api.sources import Sources
+    from engram.api.vault import Backups
+    from engram.api.workspace import Workspaces
     from engram.capture import change
 else:
     browsing = lazily("engram.api.browsing")
+    bus = lazily("engram.api.bus")
+    commitments = lazily("engram.api.commitments")
+    conflicts = lazily("engram.api.conflicts")
+    facts = lazily("engram.api.facts")
+    gaps = lazily("engram.api.gaps")
     import_records = lazily("engram.api.import_records")
+    knowledge = lazily("engram.api.knowledge")
     maintenance = lazily("engram.api.maintenance")
+    sources = lazily("engram.api.sources")
+    vault = lazily("engram.api.vault")
+    workspace = lazily("engram.api.workspace")
     change = lazily("engram.capture.change")
 
+TURNS_LIMIT = 10_000
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -55,11 +92,26 @@ class MemoryActions(Noun):
 
     def promote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer up: from the buffer to working, from working to core."""
-        return remembering.move(self._caller, memory_id, because, up=True)
+        return self._move(memory_id, because or "promoted by hand", up=True)
 
     def demote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer down."""
-        return remembering.move(self._caller, memory_id, because, up=False)
+        return self._move(memory_id, because or "demoted by hand", up=False)
+
+    def _move(self, memory_id: str, because: str, *, up: bool) -> Memory:
+        """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
+        full = self._caller.own(memory_id)
+
+        def work(unit: Unit) -> Memory:
+            old = unit.get(full)
+            if old is None:
+                raise NotFound(memory_id)
+            layer, now = step_layer(old, up=up), self._tools.clock.now()
+            new = replace(old, layer=layer, version=old.version + 1, modified_at=now)
+            unit.change(new, Verb.UPDATED, because)
+            return new
+
+        return self._store.write(work, self._caller.actor)
 
     def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
         """Say that a memory is challenged, invalidated, archived … or active again."""
@@ -69,19 +121,28 @@ class MemoryActions(Noun):
 
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
         """Count a use of memories that were read otherwise than by recall; how many."""
-        return remembering.touch(self._caller, memory_ids, session)
+        screen.name("session", session)
+        if self._caller.access.role is Role.READER:
+            raise AccessDenied("count uses: a reader changes nothing")
+        ids, now = [self._caller.resolve(one) for one in memory_ids], self._tools.clock.now()
+        if ids:
+            self._store.write(lambda unit: unit.touch(ids, now, session), self._caller.actor)
+        return len(ids)
 
     def relations(self, memory_id: str) -> list[Edge]:
         """What a memory is related to, in both directions."""
-        return remembering.relations(self._caller, memory_id)
+        return self._store.relations.of(self._caller.resolve(memory_id), self._caller.access)
 
     def unrelate(self, source: str, target: str, type: EdgeType | str = EdgeType.RELATED_TO) -> bool:
         """Take a relation away; whether there was one."""
-        return remembering.unrelate(self._caller, (source, target), type)
+        ends = self._caller.own(source), self._caller.own(target)
+        kind: EdgeType = member("type", EdgeType, type)
+        return self._store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._caller.actor)
 
     def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
         """How many memories fit."""
-        return browsing.count(self._caller, filters, scope)
+        wanted = in_force(checked(self._caller, filters), self._tools.clock.now())
+        return self._store.memories.count(View(self._caller.at(scope), wanted))
 
     def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
@@ -91,10 +152,6 @@ class MemoryActions(Noun):
 class History(Noun):
     """What happened and what was said. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, caller: CallerContext, listening: Listening) -> None:
-        super().__init__(caller)
-        self._listening = listening
-
     def events(
         self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None
     ) -> list[Event]:
@@ -102,18 +159,33 @@ class History(Noun):
 
         An erased memory has a history too: its full id still finds the bare facts.
         """
-        return browsing.events(self._caller, memory_id, limit, before)
+        most, access = whole("limit", limit, 1, PAGE_LIMIT), self._caller.access
+        try:
+            full = None if memory_id is None else self._caller.resolve(memory_id)
+        except NotFound:
+            found = self._store.ledger.events(str(memory_id).strip().lower(), access, most, before)
+            if not found:
+                raise
+            return found
+        return self._store.ledger.events(full, access, most, before)
 
     def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
         Without a place: nothing yet, and where the ledger ends now.
         """
-        return browsing.news(self._caller, after, limit)
+        ledger = self._store.ledger
+        end = ledger.newest()
+        if after is None:
+            return News((), end)
+        found = ledger.after(after, self._caller.access, whole("limit", limit, 1, PAGE_LIMIT))
+        # `end` was looked up first: what came in between is found the next time, and nothing twice.
+        return News(tuple(found), found[-1].id if found else end)
 
     def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> list[Turn]:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
-        return self._listening.turns(session, limit, after)
+        most = whole("limit", limit, 1, TURNS_LIMIT)
+        return self._store.turns.of_session(session, self._caller.access, most, after)
 
     def unread(self, *, limit: int = 1_000) -> list[Turn]:
         """What was said and waits to be read for memories, place by place, oldest first."""
@@ -177,9 +249,7 @@ class Maintenance(Noun):
         Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
         challenged, and invalidated if they stay so; `undo` takes that back.
         """
-        from engram.api.gaps import drifted  # it reads a directory, which few ask for
-
-        return drifted(self._caller, directory, scope, limit, apply=apply)
+        return gaps.drifted(self._caller, directory, scope, limit, apply=apply)
 
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
@@ -199,7 +269,13 @@ class Maintenance(Noun):
 
     def vacuum(self, *, full: bool = True) -> int:
         """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
-        return maintenance.vacuum(self._caller, full=full)
+        maintenance.check_owner(self._caller, "rewrite the file")
+        before = self._size()
+        self._store.vacuum(full=full)
+        return max(0, before - self._size())
+
+    def _size(self) -> int:
+        return self._store.memories.stats(self._caller.access, None).size_bytes
 
     def reembed(self, *, progress: Progress | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
@@ -214,11 +290,13 @@ class Maintenance(Noun):
 
     def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
-        return maintenance.spending(self._caller, days, daily=daily)
+        since = self._tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
+        return self._store.spending.summary(since, daily=daily)
 
     def forget_spending(self) -> int:
         """Forget what models have cost; how many calls there were."""
-        return maintenance.forget_spending(self._caller)
+        maintenance.check_owner(self._caller, "forget what models have cost")
+        return self._store.spending.clear()
 
     def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Change settings while the memory is open, for everybody who uses it here; those that differ now.
@@ -287,39 +365,6 @@ class VerbsBefore:
 # What hangs on the facade: each is made when it is first asked for, for the caller.
 
 
-if TYPE_CHECKING:
-    from engram.api import (
-        browsing,
-        bus,
-        commitments,
-        conflicts,
-        facts,
-        gaps,
-        knowledge,
-        maintenance,
-    )
-    from engram.api.browsing import Trash
-    from engram.api.bus import Bus
-    from engram.api.commitments import Commitments, Triggers
-    from engram.api.conflicts import Conflicts
-    from engram.api.facts import Entities, Facts
-    from engram.api.gaps import Gaps
-    from engram.api.knowledge import Knowledge
-    from engram.api.maintenance import Upkeep
-    from engram.api.sources import Sources
-    from engram.api.vault import Backups
-    from engram.api.workspace import Workspaces
-else:
-    browsing = lazily("engram.api.browsing")
-    bus = lazily("engram.api.bus")
-    commitments = lazily("engram.api.commitments")
-    conflicts = lazily("engram.api.conflicts")
-    facts = lazily("engram.api.facts")
-    gaps = lazily("engram.api.gaps")
-    knowledge = lazily("engram.api.knowledge")
-    maintenance = lazily("engram.api.maintenance")
-
-
 class Nouns:
     """What the facade has beside its verbs. The facade owns it; safe to use from many threads."""
 
@@ -335,7 +380,7 @@ class Nouns:
     @cached_property
     def history(self) -> History:
         """What happened and what was said: events, news, conversations word for word."""
-        return History(self._caller, self._listening)
+        return History(self._caller)
 
     @cached_property
     def facts(self) -> Facts:
@@ -365,9 +410,7 @@ class Nouns:
     @cached_property
     def backups(self) -> Backups:
         """Copies of the whole file: make, list and check them."""
-        from engram.api.vault import Backups
-
-        return Backups(self._caller)
+        return vault.Backups(self._caller)
 
     @cached_property
     def trash(self) -> Trash:
@@ -407,13 +450,9 @@ class Nouns:
     @cached_property
     def sources(self) -> Sources:
         """What comes from elsewhere: documents, chats of other services, code, results."""
-        from engram.api.sources import Sources  # its readers are many, and most who open a memory read none
-
-        return Sources(self._caller, self._listening)
+        return sources.Sources(self._caller, self._listening)
 
     @cached_property
     def workspace(self) -> Workspaces:
         """Folders of plain files that people read and edit, in step with the memory."""
-        from engram.api.workspace import Workspaces  # few keep one
-
-        return Workspaces(self._caller)
+        return workspace.Workspaces(self._caller)

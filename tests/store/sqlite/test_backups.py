@@ -339,6 +339,8 @@ def test_a_file_of_noise_without_a_backup_is_left_as_it_is(tmp_path: Path) -> No
 
 def test_an_encrypted_file_is_saved_too(tmp_path: Path) -> None:
     from engram.store.sqlite import SqliteStore
+    from engram.store.sqlite.backups import salvage_file
+    from engram.store.sqlite.connection import Opener
 
     settings = StoreSettings(key=KEY)
     store = SqliteStore.open(tmp_path / "vault.db", SystemClock(), settings)
@@ -348,7 +350,7 @@ def test_an_encrypted_file_is_saved_too(tmp_path: Path) -> None:
     with pytest.raises(EngramError):
         SqliteStore.open(tmp_path / "vault.db", SystemClock(), settings)
 
-    SqliteStore.salvage(str(tmp_path / "vault.db"), None, SystemClock(), settings)
+    salvage_file(Opener(str(tmp_path / "vault.db"), settings, SystemClock()))
 
     store = SqliteStore.open(tmp_path / "vault.db", SystemClock(), settings)
     store.close()

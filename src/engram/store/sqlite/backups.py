@@ -78,7 +78,7 @@ class SqliteBackups:
         if self._flush is not None:
             self._flush()
         with translated(self._opener.path, self._opener.settings.busy_timeout_s), self._readers.lend() as db:
-            return make_backup(db, self._opener, self._opener.clock.now(), target)
+            return make_backup(db, self._opener, target)
 
     def list(self) -> Kept:
         """The backups in their folder, oldest first."""
@@ -130,13 +130,12 @@ def backups_of(path: Path) -> list[Backup]:
     return sorted(_listed(path), key=lambda backup: backup.made_at)
 
 
-def make_backup(db: Db, opener: Opener, now: datetime, target: Path | None = None) -> Backup:
+def make_backup(db: Db, opener: Opener, target: Path | None = None) -> Backup:
     """Copy everything as it is now, check the copy by opening it, and only then give it its name.
 
     Args:
         db: a connection that reads.
         opener: how the file is opened; the copy gets the same key.
-        now: what time it is.
         target: where to write; else into the folder of backups.
 
     Raises:
@@ -147,7 +146,7 @@ def make_backup(db: Db, opener: Opener, now: datetime, target: Path | None = Non
     """
     if opener.memory:
         raise StoreError("A memory that is kept in no file has no backup: export it.")
-    path = Path(opener.path)
+    path, now = Path(opener.path), opener.clock.now()
     place = target or _folder(path) / f"{now.astimezone(UTC).strftime(STAMP)}{path.suffix or '.db'}"
     if place.exists():
         raise StoreError(f"{place} is there already: choose another name.")
@@ -179,7 +178,7 @@ def check_backup(opener: Opener, backup: Path) -> None:
     _remove_beside(backup)
 
 
-def restore_backup(opener: Opener, backup: Path, now: datetime) -> str:
+def restore_backup(opener: Opener, backup: Path) -> str:
     """Put a backup in the place of the file. What was there is kept under another name, which is returned.
 
     Raises:
@@ -197,12 +196,12 @@ def restore_backup(opener: Opener, backup: Path, now: datetime) -> str:
     arriving.chmod(0o600)
     _settle(arriving)
     with _nobody_else(opener):
-        kept = _set_aside(path, "replaced", now)
+        kept = _set_aside(path, "replaced", opener.clock.now())
         arriving.rename(path)
     return kept
 
 
-def restore_at(opener: Opener, at: datetime, now: datetime) -> tuple[Backup, str, dict[str, int]]:
+def restore_at(opener: Opener, at: datetime) -> tuple[Backup, str, dict[str, int]]:
     """Put back the newest backup from before a time.
 
     The backup, the name under which the former file is kept, and what that file's ledger tells of the time
@@ -219,15 +218,14 @@ def restore_at(opener: Opener, at: datetime, now: datetime) -> tuple[Backup, str
             missing: dict[str, int] = dict(ask(db, HAPPENED, values))
     except (apsw.Error, StoreError):
         missing = {}  # the file is gone or damaged: that is why it is put back
-    return before[-1], restore_backup(opener, Path(before[-1].file), now), missing
+    return before[-1], restore_backup(opener, Path(before[-1].file)), missing
 
 
-def salvage_file(opener: Opener, now: datetime, backup: Path | None = None) -> SalvageReport:
+def salvage_file(opener: Opener, backup: Path | None = None) -> SalvageReport:
     """Replace a damaged file by one with everything that could be saved; the damaged one is kept beside it.
 
     Args:
         opener: how the file is opened.
-        now: what time it is.
         backup: what to take lost pages from; else the newest sound backup in its folder.
 
     Raises:
@@ -244,7 +242,7 @@ def salvage_file(opener: Opener, now: datetime, backup: Path | None = None) -> S
         report = salvage.salvage(opener, target, chosen)
     check_backup(opener, target)
     _settle(target)
-    kept = _set_aside(path, "damaged", now)
+    kept = _set_aside(path, "damaged", opener.clock.now())
     target.rename(path)
     return replace(report, file=str(path), kept=kept, backup=str(chosen or ""))
 

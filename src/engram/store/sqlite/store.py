@@ -10,14 +10,13 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
-from engram.model.event import ArchiveReport, Backup, Finding, SalvageReport
+from engram.model.event import Finding
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.bus import SqliteBus
@@ -236,41 +235,6 @@ class SqliteStore:
             with self._readers.lend() as db:
                 copied = upkeep.copy(db, opener)
             return SqliteStore(opener, Writer(opener, copied), folder)
-
-    @classmethod
-    def restore(cls, path: str, backup: Path, clock: Clock, settings: StoreSettings) -> str:
-        """Put a backup in the place of a file that nobody has open; where the former file is kept."""
-        from engram.store.sqlite.backups import restore_backup
-
-        with translated(path, settings.busy_timeout_s):
-            return restore_backup(Opener(path, settings, clock), backup, clock.now())
-
-    @classmethod
-    def restore_at(
-        cls, path: str, at: datetime, clock: Clock, settings: StoreSettings
-    ) -> tuple[Backup, str, dict[str, int]]:
-        """Put back the newest backup from before a time; what had happened since, by kind."""
-        from engram.store.sqlite.backups import restore_at
-
-        with translated(path, settings.busy_timeout_s):
-            return restore_at(Opener(path, settings, clock), at, clock.now())
-
-    @classmethod
-    def from_archive(
-        cls, path: str, archive: Path, passphrase: str, clock: Clock, settings: StoreSettings
-    ) -> ArchiveReport:
-        """Make a new file of an archive."""
-        from engram.store.sqlite.archive import read_archive
-
-        with translated(path, settings.busy_timeout_s):
-            return read_archive(Opener(path, settings, clock), archive, passphrase)
-
-    @classmethod
-    def salvage(cls, path: str, backup: Path | None, clock: Clock, settings: StoreSettings) -> SalvageReport:
-        """Replace a damaged file by what can be saved of it."""
-        from engram.store.sqlite.backups import salvage_file
-
-        return salvage_file(Opener(path, settings, clock), clock.now(), backup)
 
     def let_go(self) -> None:
         """Give up what is held in memory and can be read again: the tables of all namespaces but the last."""
