@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from engram.errors import CycleRefused
@@ -47,7 +48,8 @@ VIEW = frozenset({"lifecycle"})
 LIVING = frozenset({"usage", "last_accessed", "strength"})
 """Fields that change by being used: a decision does not rest on their exact value."""
 NAMES = tuple(f.name for f in fields(Memory))
-RESTED_ON = tuple(name for name in NAMES if name not in LIVING)
+VALUES = attrgetter(*NAMES)
+RESTED_ON = attrgetter(*(name for name in NAMES if name not in LIVING))
 GUIDELINES = "guidelines"
 """The kind of sketch that says what came of a rule's former decisions."""
 HOLD_BACK = "hold_back"
@@ -130,7 +132,7 @@ def _still(unit: Unit, effect: Effect) -> bool:
 
 
 def _same(now: Memory | None, seen: Memory) -> bool:
-    return now is not None and all(getattr(now, name) == getattr(seen, name) for name in RESTED_ON)
+    return now is not None and RESTED_ON(now) == RESTED_ON(seen)
 
 
 def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) -> dict[str, Any]:
@@ -211,11 +213,9 @@ def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
 
 def _differences(old: Memory, new: Memory) -> dict[str, Any]:
     """The fields that a change sets; its version and time are set when it happens."""
-    return {
-        name: getattr(new, name)
-        for name in NAMES
-        if getattr(new, name) != getattr(old, name) and name not in {"version", "modified_at"}
-    }
+    values = zip(NAMES, VALUES(old), VALUES(new), strict=True)
+    changed = {name: after for name, before, after in values if after is not before and after != before}
+    return {name: value for name, value in changed.items() if name not in STAYS}
 
 
 TOGETHER = 200

@@ -63,6 +63,8 @@ class BoxRow:
     upto: int = 0
     boxes: list[Shelved] = field(default_factory=list)
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
+    about: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The main topics of each trace."""
     touched: dict[str, None] = field(default_factory=dict)
 
 
@@ -103,6 +105,7 @@ def _row(context: StepContext, scope: Scope) -> BoxRow:
     for one in store.sketches(TRACE, access, MOST_TRACES):
         if one.scope == scope:
             row.traces[one.key] = dict(one.body)
+            row.about[one.key] = main_topics(one.body["topics"])
     return row
 
 
@@ -198,9 +201,7 @@ def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]
     """The trace that a box goes on with, or the one that it begins; a box about nothing has none."""
     if not topics:
         return ""
-    counts = {trace: body["topics"] for trace, body in row.traces.items()}
-    overlap = BOX_OVERLAP
-    trace = trace_of(main_topics(topics), counts, overlap) or key
+    trace = trace_of(main_topics(topics), row.about, BOX_OVERLAP) or key
     old = row.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
     both = counted([topic] * count for some in (old["topics"], topics) for topic, count in some.items())
     row.traces[trace] = {
@@ -210,6 +211,7 @@ def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]
         "last": box[-1].at.isoformat(),
         "count": old["count"] + 1,
     }
+    row.about[trace] = main_topics(both)
     row.touched[trace] = None
     return trace
 
@@ -218,7 +220,7 @@ def _traces(context: StepContext, row: BoxRow) -> list[Effect]:
     effects: list[Effect] = []
     for key in row.touched:
         body = row.traces[key]
-        title = ", ".join(sorted(main_topics(body["topics"])))
+        title = ", ".join(sorted(row.about[key]))
         effects += support_keep(context, row.scope, TRACE, key, body, title=title)
     row.touched.clear()
     return effects

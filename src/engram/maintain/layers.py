@@ -127,8 +127,8 @@ def plan_overlap_flags(context: StepContext, cursor: str) -> Iterator[Batch]:
     known = pairs.cosines(context)
     if known is None:
         return
-    for part, place in pairs.news(context, STEP, OVERLAP_CORE, cursor):
-        found, _ = pairs.pairs(part, context, known[1].overlap)
+    for part, place, passed in pairs.news(context, STEP, OVERLAP_CORE, cursor):
+        found, _ = pairs.pairs(part, context, known[1].overlap, passed=passed)
         inside = [pair for pair in found if pair.older.layer is pair.newer.layer is Layer.CORE]
         judged = context.tools.store.upkeep.judged(STEP, [pair.key for pair in inside])
         flags = tuple(

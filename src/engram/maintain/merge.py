@@ -49,8 +49,8 @@ def joining(
         return
     limits = maintain_pairs.limits(least, known[1])
     questions = Questions(step, PAIRS_MOST, level(context))
-    for part, place in maintain_pairs.news(context, step, layers, cursor):
-        found, unseen = maintain_pairs.pairs(part, context, least)
+    for part, place, passed in maintain_pairs.news(context, step, layers, cursor):
+        found, unseen = maintain_pairs.pairs(part, context, least, passed=passed)
         inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
         alike = joints(inside, limits, questions, context)
         made = (*decisions(alike, step, context), *noted(questions, unseen, step, context))

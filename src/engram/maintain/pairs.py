@@ -52,18 +52,18 @@ def neighbour_pairs(
     context: StepContext, space: Space, scope: Scope, keys: Sequence[int], least: float
 ) -> Iterator[tuple[int, int, float]]:
     """Each of these keys with what lies near it; also places above are searched, the caller looks again."""
-    for key, hits in nearest(context, space, scope, keys, NEIGHBOURS):
+    for key, hits in nearest(context, space, scope, keys):
         yield from ((key, other, cosine) for other, cosine in hits if cosine >= least)
 
 
 def nearest(
-    context: StepContext, space: Space, scope: Scope, keys: Sequence[int], most: int
+    context: StepContext, space: Space, scope: Scope, keys: Sequence[int]
 ) -> Iterator[tuple[int, list[tuple[int, float]]]]:
     """Of each of these keys that has a vector: the nearest others, with their cosines.
 
     Found once in a run: what a step changes meanwhile is left alone by the others until the next run.
     """
-    known: NearestFound = context.notes.setdefault(f"nearest {space.key}", NearestFound())
+    known = nearest_found(context, space)
     for start in range(0, len(keys), TOGETHER):
         some = keys[start : start + TOGETHER]
         found, vectors = vectors_of(context, space, [key for key in some if key not in known])
@@ -71,7 +71,18 @@ def nearest(
             reach = context.tools.store.memories.reach(Access(scope, Role.AGENT))
             # One more than wanted: each memory finds itself.
             known.keep(found, context.tools.index.nearest(space, vectors, NEIGHBOURS + 1, reach))
-        yield from ((key, known.of(key)[:most]) for key in some if key in known)
+        yield from ((key, known.of(key)) for key in some if key in known)
+
+
+def nearest_found(context: StepContext, space: Space) -> NearestFound:
+    """What was found in this run."""
+    found: NearestFound = context.notes.setdefault("nearest", {}).setdefault(space, NearestFound())
+    return found
+
+
+def forget_nearest(context: StepContext) -> None:
+    """Let go of what was found: it takes much room."""
+    context.notes.pop("nearest", None)
 
 
 class NearestFound:
@@ -95,11 +106,13 @@ class NearestFound:
             self._cosines.extend([cosine for _, cosine in others])
 
     def of(self, key: int) -> list[tuple[int, float]]:
-        """The nearest of a key, nearest first."""
-        place = self._places[key]
+        """The nearest of a key, nearest first; none of one that nobody asked for."""
+        place = self._places.get(key)
+        if place is None:
+            return []
         part = slice(place, place + NEIGHBOURS)
-        hits = zip(self._keys[part], self._cosines[part], strict=True)
-        return [hit for hit in hits if hit[0] != NOBODY[0]]
+        hits = list(zip(self._keys[part], self._cosines[part], strict=True))
+        return [hit for hit in hits if hit[0] != NOBODY[0]] if hits[-1][0] == NOBODY[0] else hits
 
 
 def vectors_of(context: StepContext, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:
@@ -126,7 +139,7 @@ OPEN_MOST: Final = 1_000
 """Memories left open that are looked at again in one run."""
 ACTIVE: Final = frozenset({Status.ACTIVE})
 Slice = Sequence[tuple[int, Memory]]
-Found = tuple[tuple[int, float], ...]
+Found = Sequence[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,26 +176,29 @@ def limits(least: float, cosines: Thresholds) -> SamenessLimits:
 
 def news(
     context: StepContext, step: str, layers: frozenset[Layer], cursor: str
-) -> Iterator[tuple[Slice, str]]:
-    """What a step has to look at, in slices, each with the cursor that stands behind it."""
+) -> Iterator[tuple[Slice, str, int]]:
+    """What a step has to look at, in slices, each with the cursor that stands behind it.
+
+    The last number is the key up to which everything was looked at before it; 0 when not everything was.
+    """
     phase, _, after = cursor.rpartition(" ")
     start = int(after or 0)
     since, seen = last_look(context, step)
     if not phase:
         for part in context.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
             _note_key(context, step, part[-1][0] if since is None else seen)
-            yield part, str(part[-1][0])
+            yield part, str(part[-1][0]), part[0][0] if since is None else 0
         start = 0
     if phase != AGAIN and since is not None:
         # What was imported brings old times along: that it is new here is told by its key alone.
         for part in context.memories(Filters(statuses=ACTIVE, layers=layers), max(start, seen)):
             _note_key(context, step, part[-1][0])
-            yield [(key, one) for key, one in part if one.modified_at < since], f"{LATE} {part[-1][0]}"
+            yield [(key, one) for key, one in part if one.modified_at < since], f"{LATE} {part[-1][0]}", 0
         start = 0
     ids = frozenset(one.key for one in left_open(context, step))
     if ids:
         for part in context.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
-            yield part, f"{AGAIN} {part[-1][0]}"
+            yield part, f"{AGAIN} {part[-1][0]}", 0
 
 
 def last_look(context: StepContext, step: str) -> tuple[datetime | None, int]:
@@ -216,22 +232,31 @@ def left_open(context: StepContext, step: str) -> list[Judgement]:
 
 
 def pairs(
-    part: Slice, context: StepContext, least: float, *, below: float = 2.0, most: int = 64
+    part: Slice, context: StepContext, least: float, *, below: float = 2.0, most: int = 64, passed: int = 0
 ) -> tuple[list[NearPair], list[Memory]]:
     """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
 
     Both ends are active, of one scope, no turns of a conversation, not drawn from others, not sealed, and
-    were not changed by this run.
+    were not changed by this run. A pair that was met from its other end, whose key is below `passed`, is
+    left out.
     """
     known = cosines(context)
     usable = [(key, one) for key, one in part if _is_usable(one, context)]
     if known is None:
         return [], [one for _, one in usable]
-    found = _search_all(usable, context, known[0])
+    space = known[0]
+    searched = _search_all(usable, context, space)
+    least = max(least, thresholds(space.key).reconcile)
+
+    def within(hits: Found) -> Found:
+        return [hit for hit in hits[:NEAREST] if least <= hit[1] < below][:most]
+
+    earlier = nearest_found(context, space)
     near = {
         (key, other): cosine
-        for key, hits in found.items()
-        for other, cosine in [hit for hit in hits if least <= hit[1] < below][:most]
+        for key, hits in searched.items()
+        for other, cosine in within(hits)
+        if other >= passed or not any(key == again for again, _ in within(earlier.of(other)))
     }
     records = _records(usable, (other for _, other in near), context)
     made: dict[tuple[int, int], NearPair] = {}
@@ -240,7 +265,7 @@ def pairs(
         if ends not in made and other in records and records[other].scope == records[key].scope:
             made[ends] = NearPair(*_in_order(ends, records), cosine)
     ordered = sorted(made.items(), key=lambda one: (-one[1].cosine, one[0]))
-    return [pair for _, pair in ordered], [one for key, one in usable if key not in found]
+    return [pair for _, pair in ordered], [one for key, one in usable if key not in searched]
 
 
 def _records(part: Slice, others: Iterable[int], context: StepContext) -> dict[int, Memory]:
@@ -267,15 +292,7 @@ def _search_all(part: Slice, context: StepContext, space: Space) -> dict[int, Fo
     places: dict[Scope, list[int]] = {}
     for key, one in part:
         places.setdefault(one.scope, []).append(key)
-    return {key: hits for scope, keys in places.items() for key, hits in _search(keys, scope, context, space)}
-
-
-def _search(
-    keys: Sequence[int], scope: Scope, context: StepContext, space: Space
-) -> Iterator[tuple[int, Found]]:
-    least = thresholds(space.key).reconcile
-    for key, hits in nearest(context, space, scope, keys, NEAREST):
-        yield key, tuple(hit for hit in hits if hit[1] >= least)
+    return {key: hits for scope, keys in places.items() for key, hits in nearest(context, space, scope, keys)}
 
 
 # ---------------------------------------------------------------- replaced

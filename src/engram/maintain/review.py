@@ -419,9 +419,9 @@ def plan_reconciliation(context: StepContext, cursor: str) -> Iterator[Batch]:
         return
     questions = Questions(RECONCILING_STEP, PAIRS_MOST, level(context))
     limits = maintain_pairs.limits(known[1].reconcile, known[1])
-    for part, place in maintain_pairs.news(context, RECONCILING_STEP, LAYERS, cursor):
+    for part, place, passed in maintain_pairs.news(context, RECONCILING_STEP, LAYERS, cursor):
         found, unseen = maintain_pairs.pairs(
-            part, context, known[1].reconcile, below=known[1].merge, most=NEAREST
+            part, context, known[1].reconcile, below=known[1].merge, most=NEAREST, passed=passed
         )
         made = (
             *_decided_reconciling([pair for pair in found if _is_due(pair)], limits, questions, context),
@@ -443,6 +443,8 @@ def _decided_reconciling(
     pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, context: StepContext
 ) -> Iterator[Decision]:
     """What was changed by one decision is not looked at for another: it is fresh."""
+    if questions.level == "off":  # nobody will be asked about what rules leave as it is
+        pairs = [pair for pair in pairs if _by_rule(pair, limits, questions) is not None]
     judged = context.tools.store.upkeep.judged(RECONCILING_STEP, [pair.key for pair in pairs])
     changed: frozenset[str] = frozenset()
     for pair in pairs:

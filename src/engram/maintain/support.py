@@ -36,6 +36,7 @@ from engram.text.propositions import has_substance
 MARK: Final = "mark"
 """The kind of judgement that says how far a step has looked."""
 PAGE: Final = 1_000
+MOST_MARKS: Final = 100
 STALE: Final = 1_000
 """After so many events that are no news the mark is set anew, so that they are not read again."""
 TELLING: Final = frozenset(
@@ -75,16 +76,46 @@ def since(context: StepContext, step: str) -> RecentChanges:
     if mark is None or run is None or run.state is RunState.UNDONE:
         return RecentChanges(whole=True, upto=upto)
     changed: dict[str, None] = {}
-    gone: dict[str, None] = {}
-    read = 0
-    for one in _events(context, event):
-        read += 1
-        if one.verb is Verb.ERASED:
-            changed.pop(one.memory, None)
-            gone[one.memory] = None
-        elif _is_news(one):
-            changed[one.memory] = None
+    gone: set[str] = set()
+    happened, read = _happened(context, event)
+    for memory, erased in happened:
+        if erased:
+            changed.pop(memory, None)
+            gone.add(memory)
+        else:
+            changed[memory] = None
     return RecentChanges(whole=False, changed=tuple(changed), gone=frozenset(gone), upto=upto, read=read)
+
+
+@dataclass(slots=True)
+class LedgerRead:
+    """What the ledger tells since a mark, read once in a run for all its steps."""
+
+    upto: str
+    marks: frozenset[str]
+    places: dict[str, tuple[int, int]]
+    """Of each mark: how much news, and how many events, stand before it."""
+    news: list[tuple[str, bool]] = field(default_factory=list)
+    """Memories that came, say something else or were erased, and whether they were, in order."""
+    read: int = 0
+
+
+def _happened(context: StepContext, mark: str) -> tuple[list[tuple[str, bool]], int]:
+    """The news since a mark, and how many events were written since."""
+    known: LedgerRead | None = context.notes.get("ledger")
+    if known is None or mark not in known.places:
+        every = context.tools.store.upkeep.judgements(MARK, MOST_MARKS)
+        marks = frozenset(one.verdict.partition(" ")[0] for one in every)
+        known = context.notes["ledger"] = LedgerRead(mark, marks, {mark: (0, 0)})
+    for event in _events(context, known.upto):
+        known.upto = event.id
+        known.read += 1
+        if event.verb is Verb.ERASED or _is_news(event):
+            known.news.append((event.memory, event.verb is Verb.ERASED))
+        if event.id in known.marks:
+            known.places[event.id] = len(known.news), known.read
+    news, events = known.places[mark]
+    return known.news[news:], known.read - events
 
 
 def noted(context: StepContext, step: str, news: RecentChanges) -> Iterator[Batch]:

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from engram.lazily import dataclass
-from engram.maintain.pairs import space_of, vectors_of
+from engram.maintain.pairs import forget_nearest, space_of, vectors_of
 from engram.maintain.step import Batch, Decision, Drop, Effect, StepContext
 from engram.maintain.support import in_words, keep, noted, since, tells
 from engram.model.maintenance import Sketch
@@ -41,6 +41,7 @@ TREE_TOKENS = 200  # tokens of the paragraph that stands for all (cortex)
 
 
 NOTE: Final = "census"
+Shareable = TypeVar("Shareable", str, float, tuple[str, ...])
 CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 
 
@@ -52,7 +53,6 @@ class PlaceKnowledge:
     id: str
     text: str
     """Its key fact."""
-    label: str
     speaker: str
     kind: Kind
     category: str
@@ -65,7 +65,6 @@ class PlaceKnowledge:
     accessed: int
     confirmed: int
     importance: float
-    confidence: float
     strength: float
     trust: float
     pinned: bool
@@ -98,6 +97,7 @@ def census(context: StepContext) -> Census:
     """Everything in use, place by place, in the order of storing."""
     known = context.notes.get(NOTE)
     if known is None:
+        forget_nearest(context)  # no step of this stage or after it asks who lies near whom
         known = context.notes[NOTE] = _counted(context)
     counted: Census = known
     return counted
@@ -110,7 +110,7 @@ def forget(context: StepContext) -> None:
 
 def _counted(context: StepContext) -> Census:
     found: dict[Scope, list[PlaceKnowledge]] = {}
-    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    shared: dict[Any, Any] = {}
     for part in context.memories(CLEAR):
         for key, one in part:
             found.setdefault(one.scope, []).append(_known(key, one, shared))
@@ -121,28 +121,31 @@ UNSURE: Final = 0.4
 REFLECTION: Final = "reflection"
 
 
-def _known(key: int, memory: Memory, shared: dict[tuple[str, ...], tuple[str, ...]]) -> PlaceKnowledge:
-    topics = tuple(memory.metadata.get("topics", ()))
-    languages = tuple(memory.metadata.get("languages", ()))
+def _known(key: int, memory: Memory, shared: dict[Any, Any]) -> PlaceKnowledge:
+    shown = (tag for tag in memory.tags if tag[0] != "_")
+
+    def same(value: Shareable) -> Shareable:
+        """One value for all memories that have it: there are few, and many memories."""
+        one: Shareable = shared.setdefault(value, value)
+        return one
+
     return PlaceKnowledge(
         key=key,
         id=memory.id,
         text=_told(memory),
-        label=memory.forms.label,
-        speaker=memory.speaker,
+        speaker=same(memory.speaker),
         kind=memory.kind,
-        category=memory.category,
-        names=tuple(dict.fromkeys((*(tag for tag in memory.tags if tag[0] != "_"), *memory.entities))),
-        topics=shared.setdefault(topics, topics),
-        languages=shared.setdefault(languages, languages),
+        category=same(memory.category),
+        names=same(tuple(map(same, dict.fromkeys((*shown, *memory.entities))))),
+        topics=same(tuple(memory.metadata.get("topics", ()))),
+        languages=same(tuple(memory.metadata.get("languages", ()))),
         at=memory.happened_at,
         used_at=memory.last_accessed,
         accessed=memory.usage.accessed,
         confirmed=memory.usage.confirmed,
-        importance=memory.importance,
-        confidence=memory.confidence,
-        strength=memory.strength,
-        trust=memory.trust,
+        importance=same(memory.importance),
+        strength=same(memory.strength),
+        trust=same(memory.trust),
         pinned=memory.pinned,
         doubtful=_disputed(memory) or memory.lifecycle is Lifecycle.STALE,
         disputed=_disputed(memory),
@@ -214,12 +217,13 @@ def _telling_first(members: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
     return some or list(members[:TOLD])
 
 
-def title_of(members: Sequence[PlaceKnowledge]) -> str:
+def title_of(context: StepContext, members: Sequence[PlaceKnowledge]) -> str:
     """The topic that many have, or the one of the most telling, or the label of that."""
     first = next(iter(_telling_first(members)), None)
-    if first is None:
-        return topic_of(members)
-    return topic_of(members) or next(iter(first.topics), first.label)
+    topic = topic_of(members)
+    if topic or first is None or first.topics:
+        return topic or (first.topics[0] if first is not None else "")
+    return context.tools.store.memories.read([first.key])[first.key].forms.label
 
 
 def topic_of(members: Sequence[PlaceKnowledge]) -> str:
@@ -471,7 +475,7 @@ def _branch(context: StepContext, space: Space, scope: Scope, branch: TreeBranch
     ordered, centre = _central(context, space, branch)
     branch.centre = centre
     branch.text, branch.told = telling(context, ordered)
-    branch.title = title_of(ordered)
+    branch.title = title_of(context, ordered)
     body = {
         "text": branch.text,
         "told": branch.told,

@@ -138,7 +138,12 @@ def folded(name: str) -> str:
 
 
 def _names(entity: Entity) -> frozenset[str]:
-    return frozenset(form for name in (entity.name, *entity.aliases) for form in _spelt(name)) - {""}
+    return _spellings((entity.name, *entity.aliases))
+
+
+@lru_cache(maxsize=1 << 12)
+def _spellings(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(form for name in names for form in _spelt(name)) - {""}
 
 
 def _spelt(name: str) -> frozenset[str]:
@@ -290,6 +295,7 @@ def _folded(name: str) -> str:
 _LETTERS: Final = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i"})
 
 
+@lru_cache(maxsize=1 << 12)
 def _compact(name: str) -> str:
     """Words run together, but not two numbers: "node js" is "nodejs", "3 5" is not "35"."""
     return re.sub(r"(?<!\d) | (?!\d)", "", name)

@@ -186,15 +186,16 @@ def main_topics(counts: Mapping[str, int]) -> frozenset[str]:
     return frozenset(topic for topic, _ in ordered[:MAIN])
 
 
-def trace_of(topics: frozenset[str], traces: Mapping[str, Mapping[str, int]], least: float) -> str | None:
+def trace_of(topics: frozenset[str], traces: Mapping[str, frozenset[str]], least: float) -> str | None:
     """The trace that a box with these topics goes on with: that which shares most; None when none does.
 
-    >>> trace_of(frozenset({"food"}), {"a": {"food": 2, "family": 1}, "b": {"music": 4}}, 0.35)
+    Of each trace its main topics are given.
+
+    >>> trace_of(frozenset({"food"}), {"a": frozenset({"food", "family"}), "b": frozenset({"music"})}, 0.35)
     'a'
     """
     best: tuple[float, str] | None = None
-    for key, counts in traces.items():
-        main = main_topics(counts)
+    for key, main in traces.items():
         share = len(topics & main) / len(topics | main) if topics else 0.0
         if share >= least and (best is None or (share, key) > best):
             best = (share, key)

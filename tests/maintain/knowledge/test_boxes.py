@@ -42,7 +42,7 @@ def test_less_than_a_third_of_the_topics_in_common_begins_another_box(shared: in
 
 
 def test_a_trace_goes_on_from_the_overlap_of_its_topics() -> None:
-    traces = {"a": {"food": 5, "family": 2}}
+    traces = {"a": frozenset({"food", "family"})}
     assert trace_of(frozenset({"food", "music"}), traces, 0.35) is None
     assert trace_of(frozenset({"food", "family", "music"}), traces, 0.35) == "a"
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, field, fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
+from operator import attrgetter
 from threading import Lock
 from typing import Any
 
@@ -162,6 +163,7 @@ DIGEST_LENGTH = 16
 PIECES = re.compile(r"[a-z0-9]{4,}|[^\W\x00-\x7f]{2}")
 """What a reason could repeat of a memory: words, and pairs of signs where words are not told apart."""
 NAMES = tuple(f.name for f in fields(Memory))
+VALUES = attrgetter(*NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +344,8 @@ def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
 
 def difference(row: int, old: Memory, new: Memory) -> Difference:
     """The fields that differ, in words and numbers."""
-    names = [name for name in NAMES if getattr(old, name) != getattr(new, name)]
+    values = zip(NAMES, VALUES(old), VALUES(new), strict=True)
+    names = [name for name, before, after in values if before is not after and before != after]
     if "forms" in names and isinstance(old.forms, FormsOnDemand) and isinstance(new.forms, FormsOnDemand):
         names.remove("forms")  # they follow from the content
     before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))
