@@ -19,6 +19,7 @@ from engram.model.memory import Affect, Kind, Layer, Memory, Usage
 from engram.rules import retention as rules_retention
 from engram.rules.importance import (
     ACTIVE_HEAT,
+    IMPORTANCE_FLOOR,
     activation,
     comes_to_mind,
     decayed_importance,
@@ -105,7 +106,7 @@ def importance_decay() -> str:
         "began at 0.2": replace(PLAIN, importance=0.2),
     }
     lines = [line(name, memory, decayed_importance, days=14, steps=14 * 24) for name, memory in lives.items()]
-    limits = [Limit(Config().forgetting.importance_floor, "the floor")]
+    limits = [Limit(IMPORTANCE_FLOOR, "the floor")]
     return plot("Importance without use", lines, x="days without use", y="importance", limits=limits)
 
 

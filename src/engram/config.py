@@ -193,7 +193,6 @@ class RecallConfig:
     suppress_days: int = number(
         90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "design"
     )
-    mmr_lambda: float = number(0.7, 0, 1, "relevance against variety when reranking", "design")
     rerank: str = choice(
         "mmr", RERANKS, "how the list is put in order once more, near-duplicates apart", "design"
     )
@@ -253,7 +252,6 @@ class SessionConfig:
 
     slots: int = number(9, 1, 9, "things on the mind at once, at most", "cortex")
     questions: int = number(2, 0, 100, "clarifying questions in a session, at most", "cortex")
-    live: int = number(1_000, 1, 100_000, "sessions of one caller awake at once, at most", "design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +280,6 @@ class RetentionConfig:
     half_life_days: float = number(
         30.0, 0.1, 36_500, "days after which half of a human-made episode is left", "retention"
     )
-    extracted_factor: float = number(
-        3.0, 1, 100, "how much faster goes what no person wrote down", "retention"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +295,6 @@ class PromotionConfig:
     buffer_reinforcement: float = number(
         5.0, 0, 1_000, "reinforcement that takes a memory out of the buffer", "layers"
     )
-    lesson_hours: float = number(2.0, 0, 8_760, "hours after which lessons and procedures leave it", "layers")
     buffer_minutes: float = number(
         0.0, 0, 525_600, "minutes after which everything leaves it; 0: time alone is not enough", "retention"
     )
@@ -308,18 +302,11 @@ class PromotionConfig:
         0, 0, 1_000, "uses that alone are enough to leave it; 0: they are not", "retention"
     )
     ttl_hours: float = number(24.0, 0, 87_600, "hours that the buffer holds a memory", "layers")
-    untriaged_hours: float = number(
-        48.0, 0, 87_600, "hours that it holds one which was never looked at", "layers"
-    )
     core_reinforcement: float = number(
         3.0, 0, 1_000, "reinforcement from which a memory may ask for the core", "layers"
     )
     core_days: float = number(7.0, 0, 3_650, "age from which any reinforcement is enough for that", "layers")
     core_importance: float = number(0.6, 0, 1, "importance it needs in any case", "layers")
-    semantic_importance: float = number(
-        0.7, 0, 1, "importance from which an episode may become knowledge", "retention"
-    )
-    semantic_accesses: int = number(5, 0, 1_000, "uses it needs for that", "retention")
     demote_rejections: int = number(
         3, 1, 100, "rejections after which what was extracted by itself leaves the working layer", "design"
     )
@@ -353,7 +340,6 @@ class ForgettingConfig:
     kept_arousal: float = number(
         0.5, 0, 1, "arousal from which a memory is not archived for want of strength", "cortex"
     )
-    commitment_days: float = number(90.0, 0, 36_500, "days after which a resolved commitment goes", "files")
     p2_days: float = number(
         0.0, 0, 36_500, "days without use after which priority P2 goes; 0: not for that", "ledger"
     )
@@ -364,7 +350,6 @@ class ForgettingConfig:
         0.0, 0, 36_500, "days after which a fact that nobody verified again is stale; 0: never", "ledger"
     )
     importance_loss: float = number(0.05, 0, 1, "importance lost in each whole day without use", "layers")
-    importance_floor: float = number(0.3, 0, 1, "importance that disuse leaves in any case", "layers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -584,15 +569,12 @@ LAYERS: Final[Mapping[str, Any]] = {
     "promotion.rules": "layers",
     # Buffer, working, core: what is used or said again rises, the buffer forgets the rest within two days.
     "promotion.buffer_reinforcement": 5.0,
-    "promotion.lesson_hours": 2.0,
     "promotion.ttl_hours": 24.0,
-    "promotion.untriaged_hours": 48.0,
     "promotion.core_reinforcement": 3.0,
     "promotion.core_days": 7.0,
     "promotion.core_importance": 0.6,
     "promotion.demote_rejections": 1,
     "forgetting.importance_loss": 0.05,
-    "forgetting.importance_floor": 0.3,
     "forgetting.buffer_cap": 200,
     # Beyond the buffer only what has all but gone is dropped.
     "forgetting.retention_below": 0.0,
@@ -606,13 +588,10 @@ RETENTION: Final[Mapping[str, Any]] = {
     "recall.profile": "trust",
     "retention.mode": "huber",
     "retention.half_life_days": 30.0,
-    "retention.extracted_factor": 3.0,
     # The buffer is a short stay: half an hour, or two uses.
     "promotion.buffer_minutes": 30.0,
     "promotion.buffer_accesses": 2,
     "forgetting.buffer_cap": 0,
-    "promotion.semantic_importance": 0.7,
-    "promotion.semantic_accesses": 5,
     # Importance is weighed by nine factors and loses nothing by the day; one rule archives.
     "forgetting.importance_loss": 0.0,
     "forgetting.archive_days": 90.0,
@@ -640,7 +619,6 @@ FILES: Final[Mapping[str, Any]] = {
     "forgetting.importance_kind": "stored",
     "forgetting.accesses_below": 3,
     "forgetting.strength_below": 0.0,
-    "forgetting.commitment_days": 90.0,
     "forgetting.protected": "commitment, correction, decision, preference, principle",
 }
 
@@ -881,7 +859,6 @@ _BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS
 RENAMED: Final[Mapping[str, str]] = {
     "doubt.model_calls": "maintain.model_calls",
     "edges.draw": "capture.links",
-    "importance.floor": "forgetting.importance_floor",
     "importance.loss_a_day": "forgetting.importance_loss",
     "knowledge.model_calls": "maintain.model_calls",
     "lifecycle.unverified_days": "forgetting.unverified_days",
@@ -890,7 +867,6 @@ RENAMED: Final[Mapping[str, str]] = {
     "remember.speculative_days": "capture.speculative_days",
     "resume.characters": "context.resume_characters",
     "resume.most": "context.resume_most",
-    "trust.extracted_factor": "retention.extracted_factor",
     "trust.half_life_days": "retention.half_life_days",
 }
 """Settings under the names of earlier versions, which go on to work."""
@@ -901,7 +877,8 @@ RETIRED: Final[Mapping[str, str]] = {
     "doubt": "probe_again_days probes stale_uses references files file_bytes mentions asked "
     "asked_days gaps names check_days core_lines probe_days drift_days",
     "edges": "similar entities mentions common_name facts most gain grace_days window_days loss floor",
-    "importance": "base frequency recency emotion stability layer trust confirmations activation "
+    "forgetting": "commitment_days importance_floor",
+    "importance": "floor base frequency recency emotion stability layer trust confirmations activation "
     "repetition_weight",
     "index": "exact_limit rescore",
     "knowledge": "procedure_runs pattern_episodes pattern_cosine pattern_confidence inference_steps "
@@ -917,28 +894,30 @@ RETIRED: Final[Mapping[str, str]] = {
     "expand_below expand_share",
     "promotion": "rescue_share rescue_importance gate_reject gate_approve triage_keep triage_promote "
     "triage_minutes first_retry_hours second_retry_hours worth_weight specificity_weight "
-    "standalone_weight reinforcement_weight trust_weight",
+    "standalone_weight reinforcement_weight trust_weight "
+    "lesson_hours untriaged_hours semantic_importance semantic_accesses",
     "proxy": "waiting",
     "recall": "text_candidates vector_candidates judged certain_deviations lenders next_share "
     "answer_share previous_share far_share lending_words session_share graph_share "
     "graph_starts graph_decay graph_confidence graph_nodes fact_share fact_relevance "
-    "fact_hops phrase_gain speaker_gain touch_above mmr_depth graph_rounds reason_depth",
+    "fact_hops phrase_gain speaker_gain touch_above mmr_depth graph_rounds reason_depth "
+    "mmr_lambda",
     "remember": "jaccard_same jaccard_alone neighbours inherited_confidence surprise_gain",
     "rerank": "depth",
     "resume": "per_memory compact_share core_share working_share recent_share core_relevance "
     "working_relevance high_gain low_gain core_most working_most sessions_most recent_most "
     "recent_days buffer_most",
     "retention": "shrink access_gain access_limit spacing_gain arousal_slows arousal_strength "
-    "replay_gain most_held buffer_rate working_rate core_rate",
+    "replay_gain most_held buffer_rate working_rate core_rate extracted_factor",
     "review": "triage_most gate_most pairs_most neighbours reconcile_hours notes_least notes_most "
     "notes_length audit_most audit_together audit_days audit_safe audit_modified_hours "
     "audit_new_hours stuck_days stuck_uses stale_tag_hours",
     "server": "idempotency_keys idempotency_hours",
     "session": "half_life_minutes evict_below offer_above momentum alike recalled morning whole_hours "
-    "decayed_hours question_days idle_minutes anticipate",
+    "decayed_hours question_days idle_minutes anticipate live",
     "store": "queue_limit group_limit",
     "text": "k1 b cue_weight rows_cap share_cap",
-    "trust": "accuracy_base accuracy_corroborated accuracy_confirmed accuracy_contradicted",
+    "trust": "extracted_factor accuracy_base accuracy_corroborated accuracy_confirmed accuracy_contradicted",
 }
 """Settings of earlier versions, by group: they are constants beside their rule now, or gone with it."""
 

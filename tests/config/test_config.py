@@ -14,11 +14,11 @@ from tests.tables import every
 
 def test_later_sources_win(tmp_path: Path) -> None:
     file = tmp_path / "engram.toml"
-    file.write_text('preset = "layers"\n[recall]\nlimit = 7\nmmr_lambda = 0.5\n')
+    file.write_text('preset = "layers"\n[recall]\nlimit = 7\nrelevance_floor = 0.5\n')
 
-    config = load(file, environment={"ENGRAM_RECALL__LIMIT": "8"}, arguments={"recall.mmr_lambda": 0.6})
+    config = load(file, environment={"ENGRAM_RECALL__LIMIT": "8"}, arguments={"recall.relevance_floor": 0.6})
 
-    assert (config.recall.limit, config.recall.mmr_lambda, config.recall.profile) == (8, 0.6, "layered")
+    assert (config.recall.limit, config.recall.relevance_floor, config.recall.profile) == (8, 0.6, "layered")
 
 
 @every(
@@ -28,7 +28,7 @@ def test_later_sources_win(tmp_path: Path) -> None:
         ("recall.limit", "many", "1 to 500"),
         ("recall.limit", 2.5, "1 to 500"),
         ("recall.limit", True, "1 to 500"),
-        ("recall.mmr_lambda", float("nan"), "0 to 1"),
+        ("recall.relevance_floor", float("nan"), "0 to 1"),
         ("recall.profile", "mine", "default, trust, layered"),
         ("recall.nothing", 1, "no setting"),
         ("nothing.at_all", 1, "no setting"),

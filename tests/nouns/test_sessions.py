@@ -257,8 +257,11 @@ def test_a_session_at_work_is_not_sent_to_sleep(memory: Engram, clock: FakeClock
         assert not turn.aborted
 
 
-def test_only_so_many_are_awake_at_once(file: Path, clock: FakeClock) -> None:
-    with Engram.open(file, clock=clock, embedder=HashEmbedder(), config={"session.live": 2}) as memory:
+def test_only_so_many_are_awake_at_once(
+    file: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engram.api.sessions.AWAKE_MOST", 2)
+    with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
         for name in ("one", "two", "three", "four"):
             memory.session(id=name)
             clock.advance(seconds=1)

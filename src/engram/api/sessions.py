@@ -48,6 +48,8 @@ class Begun:
     anticipated: bool
 
 
+AWAKE_MOST = 1_000
+"""Sessions of one caller that are awake at once."""
 IDLE = timedelta(minutes=30)
 """Without a turn for so long a session goes to sleep (cortex)."""
 
@@ -208,11 +210,10 @@ class Sessions:
 
     def sweep(self) -> int:
         """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
-        settings, now = self._parts.caller.tools.config.session, self._parts.now
-        idle = now - IDLE
+        idle = self._parts.now - IDLE
         with self._lock:
             order = sorted(self._live.values(), key=lambda one: one.used_at)
-            surplus = max(0, len(order) - settings.live)
+            surplus = max(0, len(order) - AWAKE_MOST)
             unused = [
                 one
                 for at, one in enumerate(order)

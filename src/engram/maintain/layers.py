@@ -29,9 +29,18 @@ from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
 from engram.model.scope import Scope
 from engram.rules.archival import archive_verdict, purge_due
-from engram.rules.importance import COLD, cold_ones, decay, heat, lifecycle_state, tier_move, tier_value
+from engram.rules.importance import (
+    COLD,
+    IMPORTANCE_FLOOR,
+    cold_ones,
+    decay,
+    heat,
+    lifecycle_state,
+    tier_move,
+    tier_value,
+)
 from engram.rules.promotion import (
-    HOURS,
+    SEMANTIC_IMPORTANCE,
     buffer_expiry,
     buffer_immune,
     buffer_rescue,
@@ -165,11 +174,10 @@ def plan_stuck_buffer(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 def _decided(memory: Memory, context: StepContext) -> Decision | None:
     config = context.tools.config
-    days = max(STUCK_DAYS, config.promotion.untriaged_hours / HOURS)
     age = age_days(memory, context.now)
-    if age <= days:
+    if age <= STUCK_DAYS:
         return None
-    why = f"{age:.1f} days in the buffer > {days:g}"
+    why = f"{age:.1f} days in the buffer > {STUCK_DAYS:g}"
     if immune := buffer_immune(memory, config):
         rises = becomes(memory, layer=Layer.WORKING)
         return Decision("stuck.promote", f"{why}, {immune}", (rises,), memory.id)
@@ -300,7 +308,7 @@ def plan_knowledge_promotion(context: StepContext, cursor: str) -> Iterator[Batc
     """Let an important episode that is used often be remembered as knowledge: it fades no more."""
     config = context.tools.config
     # Disuse only takes importance off: what has too little stored can be left out unread.
-    episodes = Filters(kinds=frozenset({Kind.EPISODIC}), min_importance=config.promotion.semantic_importance)
+    episodes = Filters(kinds=frozenset({Kind.EPISODIC}), min_importance=SEMANTIC_IMPORTANCE)
 
     def decide(part: Slice) -> Iterable[Decision]:
         for _, one in part:
@@ -420,14 +428,14 @@ def plan_importance_loss(context: StepContext, cursor: str) -> Iterator[Batch]:
         for one in idle:
             if one.id in known and known[one.id].at + day > now:
                 continue
-            left = max(settings.importance_floor, round(one.importance - settings.importance_loss, 9))
+            left = max(IMPORTANCE_FLOOR, round(one.importance - settings.importance_loss, 9))
             effects = (becomes(one, importance=left), Judge(Judgement(DECAYED, one.id, "", now)))
             yield Decision(
                 "importance.decay", f"idle for a day: {one.importance:.2f} to {left:.2f}", effects, one.id
             )
 
     def _loses(one: Memory) -> bool:
-        return one.importance > settings.importance_floor and not is_lesson(one) and not one.pinned
+        return one.importance > IMPORTANCE_FLOOR and not is_lesson(one) and not one.pinned
 
     return sweep(context, cursor, BELOW_CORE, decide)
 

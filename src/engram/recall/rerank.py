@@ -30,6 +30,7 @@ from engram.text.marks import differences, marks
 from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
 
+MMR_LAMBDA = 0.7  # relevance against variety
 MMR_DEPTH = 30  # how far down the list reranking looks (measured)
 READ_DEPTH = 30  # hits that a cross-encoder or a model puts in order
 
@@ -96,13 +97,13 @@ class Likeness:
         return self.near.get(_pair(one, other), 0.0)
 
 
-def spread_by_mmr(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
+def spread_by_mmr(order: RankingOrder, plan: Planned, question: Question) -> RankingOrder:
     """The order with repetitions moved down; those beyond the depth stay where they are."""
     head, tail = _cut(order, question)
     likeness = _likeness(head, plan)
     if not likeness.near:
         return order
-    picked, repeats = _pick(head, order, likeness, tools.config.recall.mmr_lambda)
+    picked, repeats = _pick(head, order, likeness, MMR_LAMBDA)
     return _apart([*picked, *tail], order, likeness, repeats)
 
 
@@ -237,7 +238,7 @@ def by_model(ranked: list[Candidate], plan: Planned, question: Question, tools: 
     head, tail = _cut_readers(ranked, question)
     places = tools.advisor.rank(question.text, [_read(one) for one in head])
     if places is None:
-        spread = spread_by_mmr(RankingOrder(ranked), plan, question, tools)
+        spread = spread_by_mmr(RankingOrder(ranked), plan, question)
         note = "the model gave no order: near-duplicates were spread instead (mmr)"
         return RankingOrder(spread.ordered, spread.scores, spread.told, (note,))
     ordered = [head[place] for place in places]
@@ -348,22 +349,12 @@ def _propose(
     )
 
 
-def _none(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:  # noqa: ARG001 - a way
-    return RankingOrder(ranked)
-
-
-def _rrf_then_mmr(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:
-    return spread_by_mmr(fuse_ranks(ranked), plan, question, tools)
-
-
 WAYS: Mapping[str, Way] = MappingProxyType(
     {
-        "none": _none,
-        "mmr": lambda ranked, plan, question, tools: spread_by_mmr(
-            RankingOrder(ranked), plan, question, tools
-        ),
-        "rrf": lambda ranked, plan, question, tools: fuse_ranks(ranked),  # noqa: ARG005 - a way
-        "rrf_then_mmr": _rrf_then_mmr,
+        "none": lambda ranked, *_: RankingOrder(ranked),
+        "mmr": lambda ranked, plan, question, _: spread_by_mmr(RankingOrder(ranked), plan, question),
+        "rrf": lambda ranked, *_: fuse_ranks(ranked),
+        "rrf_then_mmr": lambda ranked, plan, question, _: spread_by_mmr(fuse_ranks(ranked), plan, question),
         "cross_encoder": by_cross_encoder,
         "model": by_model,
     }

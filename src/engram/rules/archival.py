@@ -162,7 +162,7 @@ def archive_verdict(
     if reason := _shield(memory, config):
         return no(f"protected: {reason}")
     if resolved_at(memory) is not None:
-        return _resolved(memory, now, config)
+        return _resolved(memory, now)
     for rule in (_passing, _speculative, _by_priority, _weak):
         if verdict := rule(memory, now, config):
             return verdict
@@ -196,8 +196,8 @@ def _expired(memory: Memory, now: datetime, config: Config) -> Verdict:
     return yes("expired", f"was to go on {end:%Y-%m-%d}")
 
 
-def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
-    at, limit = resolved_at(memory), config.forgetting.commitment_days
+def _resolved(memory: Memory, now: datetime) -> Verdict:
+    at, limit = resolved_at(memory), COMMITMENT_DAYS
     if at is None:
         return no("no resolved commitment")
     days = (now - at).total_seconds() / DAY_S
@@ -206,6 +206,8 @@ def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
     return yes("commitment resolved", f"resolved for {days:.1f} days > {limit:g}")
 
 
+COMMITMENT_DAYS: Final = 90.0
+"""Days after which a resolved commitment goes (files)."""
 PASSES_DAYS: Final = 3.0
 """So long it may matter that somebody was tired, or that it rained."""
 

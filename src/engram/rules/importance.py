@@ -29,6 +29,7 @@ REPETITION_WEIGHT = 2.5  # uses that being said again counts for, in reinforceme
 HEAT_USES = 2.0  # reinforcement that gives 63 % of the heat
 HEAT_DAYS = 7.0  # days without use after which half of the heat is left
 ACTIVE_HEAT = 0.55  # heat from which a memory is active
+IMPORTANCE_FLOOR = 0.3  # importance that disuse leaves in any case (layers)
 STALE_DECAY = 0.65  # decay from which an unverified memory is stale
 
 # ---------------------------------------------------------------- affect
@@ -250,7 +251,7 @@ def decayed_importance(memory: Memory, now: datetime, config: Config = USUAL) ->
     if protected(memory, config) or by_layers(config):
         return memory.importance
     lost = settings.importance_loss * math.floor(unused_days(memory, now))
-    return min(memory.importance, max(settings.importance_floor, round(memory.importance - lost, 9)))
+    return min(memory.importance, max(IMPORTANCE_FLOOR, round(memory.importance - lost, 9)))
 
 
 def reinforcement(memory: Memory) -> float:

@@ -33,6 +33,10 @@ RESCUE_SHARE = 0.5  # share of the reinforcement needed that rescues an expired 
 RESCUE_IMPORTANCE = 0.70  # importance that rescues an expired memory (layers)
 FIRST_RETRY_HOURS = 24.0  # hours until a rejected memory may ask again (layers)
 SECOND_RETRY_HOURS = 72.0  # hours after the second rejection; after the third it never asks again (layers)
+LESSON_HOURS = 2.0  # hours after which lessons and procedures leave the buffer (layers)
+UNTRIAGED_HOURS = 48.0  # hours that the buffer holds a memory which was never looked at (layers)
+SEMANTIC_IMPORTANCE = 0.7  # importance from which an episode may become knowledge (retention)
+SEMANTIC_ACCESSES = 5  # uses it needs for that (retention)
 
 USUAL = Config()
 HOURS: Final = 24.0
@@ -55,8 +59,8 @@ def buffer_verdict(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
     earned, age = reinforcement(memory), age_days(memory, now)
     if earned >= settings.buffer_reinforcement:
         return yes("buffer reinforced", f"reinforcement {earned:.1f} >= {settings.buffer_reinforcement:g}")
-    if is_lesson(memory) and not is_distilled(memory) and age * HOURS >= settings.lesson_hours:
-        return yes("lesson", f"a lesson or procedure for {age * HOURS:.1f} h >= {settings.lesson_hours:g}")
+    if is_lesson(memory) and not is_distilled(memory) and age * HOURS >= LESSON_HOURS:
+        return yes("lesson", f"a lesson or procedure for {age * HOURS:.1f} h >= {LESSON_HOURS:g}")
     if settings.buffer_accesses and memory.usage.accessed >= settings.buffer_accesses:
         return yes("buffer used", f"accesses {memory.usage.accessed} >= {settings.buffer_accesses}")
     if settings.buffer_minutes and age * MINUTES >= settings.buffer_minutes:
@@ -121,7 +125,7 @@ def buffer_expiry(memory: Memory, now: datetime, config: Config = USUAL, *, tria
     if (immune := buffer_immune(memory, config)) or (rescued := buffer_rescue(memory, now, config)):
         return no(immune or rescued.why)
     triaged = triaged or (by_layers(config) and memory.modified_at != memory.created_at)
-    hours = settings.ttl_hours if triaged else max(settings.ttl_hours, settings.untriaged_hours)
+    hours = settings.ttl_hours if triaged else max(settings.ttl_hours, UNTRIAGED_HOURS)
     age = age_days(memory, now) * HOURS
     if age <= hours:
         return no(f"age {age:.1f} h <= {hours:g}")
@@ -162,18 +166,16 @@ def next_try(rejections: int, at: datetime) -> datetime | None:
 
 def semantic_candidate(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
     """Whether an episode has become knowledge."""
-    settings = config.promotion
     if memory.kind is not Kind.EPISODIC:
         return no(f"{memory.kind} already")
     weight, used = decayed_importance(memory, now, config), memory.usage.accessed
-    if weight < settings.semantic_importance:
-        return no(f"importance {weight:.2f} < {settings.semantic_importance:.2f}")
-    if used < settings.semantic_accesses:
-        return no(f"accesses {used} < {settings.semantic_accesses}")
+    if weight < SEMANTIC_IMPORTANCE:
+        return no(f"importance {weight:.2f} < {SEMANTIC_IMPORTANCE:.2f}")
+    if used < SEMANTIC_ACCESSES:
+        return no(f"accesses {used} < {SEMANTIC_ACCESSES}")
     return yes(
         "episode to knowledge",
-        f"importance {weight:.2f} >= {settings.semantic_importance:.2f}, "
-        f"accesses {used} >= {settings.semantic_accesses}",
+        f"importance {weight:.2f} >= {SEMANTIC_IMPORTANCE:.2f}, accesses {used} >= {SEMANTIC_ACCESSES}",
     )
 
 

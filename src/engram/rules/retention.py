@@ -16,6 +16,7 @@ from engram.config import Config, RetentionConfig
 from engram.model.memory import Kind, Layer, Memory
 from engram.rules.traits import by_layers
 
+EXTRACTED_FACTOR = 3.0  # how much faster goes what no person wrote down (retention)
 SHRINK = 0.1  # elastic: share of what is gone that is taken off again, so that weak ones end
 ACCESS_GAIN = 0.1  # retention for each e-fold of uses (retention)
 ACCESS_LIMIT = 0.3  # retention that uses can bring at most (retention)
@@ -181,7 +182,7 @@ def half_life(memory: Memory, settings: RetentionConfig) -> float:
 def half_life_by_source(memory: Memory, settings: RetentionConfig) -> float:
     """The same for an episode: what no person wrote down fades faster."""
     by_hand = memory.source.partition(":")[0] == "human"
-    return settings.half_life_days / (1.0 if by_hand else settings.extracted_factor)
+    return settings.half_life_days / (1.0 if by_hand else EXTRACTED_FACTOR)
 
 
 def slowed(memory: Memory) -> float:
