@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -15,9 +15,10 @@ from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory
-from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
+from engram.model.recall import Dropped, Evidence, Question, Span
 from engram.ports import EdgeLine, Link, Tools, View
 from engram.recall import intents, times
+from engram.recall import plan as plans
 from engram.recall.candidates import Candidate, moments
 from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
@@ -586,10 +587,9 @@ ALIKE = 0.6
 EVENT_RELEVANCE = 0.35
 """How well a memory must fit the words of an event to say when it was."""
 EVENT_WORDS = 300
+EVENT_READ = 5
+"""So many memories that fit its words best are read, to find the one that tells of it."""
 EVENT_DAY = timedelta(days=1)
-BESIDE = 1
-"""So many that lie before or after an event stand between those that speak of it."""
-Ask = Callable[[Question, Tools], Recall]
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,28 +598,24 @@ class Anchored:
 
     question: Question
     """With dates in place of "the week before my trip", else as it was."""
-    beside: tuple[Hit, ...] = ()
-    """What answers the rest of the question and lies before or after the event, where no length is told."""
-    rest: frozenset[str] = frozenset()
-    """The words of that rest."""
     spans: tuple[Span, ...] = ()
-    """The time before or after the event."""
+    """The time before or after the event, where no length is told."""
+    rest: frozenset[str] = frozenset()
+    """The words of such a question beside those of the event."""
     notes: tuple[str, ...] = ()
 
 
-def anchor(question: Question, tools: Tools, ask: Ask) -> Anchored:
-    """The time that a question tells from an event, if a memory tells when that was; `ask` recalls.
+def anchor(question: Question, tools: Tools) -> Anchored:
+    """The time that a question tells from an event, if a memory tells when that was.
 
     "The week before my trip" is a stretch of dates, and what is asked for lies there. "After the accident"
-    may ask about the accident itself as well as about later: both are looked for.
+    may ask about the accident itself as well as about later: of what fits alike the later comes first.
     """
-    found = times.anchor(intents.asking(question.text)[:EVENT_WORDS], tools.clock.now())
+    now = plans.asked_at(question, tools)
+    found = times.anchor(intents.asking(question.text)[:EVENT_WORDS], now)
     if found is None:
         return Anchored(question)
-    quiet = replace(
-        question, limit=5, dry=True, explain=False, expand=False, rerank="none", budget=None, trial=""
-    )
-    event = _event(found, ask(replace(quiet, text=found.event), tools))
+    event = _event(found, question, tools)
     if event is None:
         return Anchored(question, notes=(f"no memory tells when “{found.event}” was",))
     days = sorted(moment.date() for moment in _event_days(event))
@@ -627,11 +623,9 @@ def anchor(question: Question, tools: Tools, ask: Ask) -> Anchored:
     notes = (f"“{found.words}” is {dated}: {event.content[:80]}",)
     if found.length is not None:
         return Anchored(replace(question, text=text), notes=notes)
-    rest = ask(replace(quiet, text=text), tools)
-    fit = (hit for hit in rest if times.proximity(moments(hit.memory), rest.plan.spans) == 1.0)
-    others = words.content_words(question.text) - words.content_words(found.words)
-    beside = tuple(hit for hit in fit if hit.memory.id != event.id and _covers(hit.memory, others))[:BESIDE]
-    return Anchored(question, beside, others, tuple(map(_with_event, rest.plan.spans)), notes)
+    spans = tuple(map(_with_event, times.spans(intents.asking(text), now)))
+    rest = words.content_words(question.text) - words.content_words(found.words)
+    return Anchored(question, spans, rest, notes)
 
 
 def _with_event(span: Span) -> Span:
@@ -640,16 +634,15 @@ def _with_event(span: Span) -> Span:
     return replace(span, first=first, last=last)
 
 
-def _covers(memory: Memory, asked: frozenset[str]) -> bool:
-    """Whether it has half of the words or more."""
-    return 2 * len(asked & words.content_words(memory.content)) >= len(asked) > 0
-
-
-def _event(found: times.Anchor, told: Recall) -> Memory | None:
-    """The memory that tells of an event."""
+def _event(found: times.Anchor, question: Question, tools: Tools) -> Memory | None:
+    """The memory that tells of an event: the best by words and meaning that says a word of it."""
     wanted = words.content_words(found.event)
-    fitting = (hit.memory for hit in told if hit.relevance >= EVENT_RELEVANCE)
-    return next((memory for memory in fitting if wanted & words.content_words(memory.content)), None)
+    pool = search(plans.make(replace(question, text=found.event), tools))
+    fitting = (line for line in pool.best(EVENT_READ).tolist() if pool["relevance"][line] >= EVENT_RELEVANCE)
+    keys = pool.matched.keys[list(fitting)].tolist()
+    read = tools.store.memories.read(keys)
+    told = (read[key] for key in keys if key in read)
+    return next((memory for memory in told if wanted & words.content_words(memory.content)), None)
 
 
 def _event_days(memory: Memory) -> list[datetime]:
@@ -659,11 +652,11 @@ def _event_days(memory: Memory) -> list[datetime]:
     return list(spoken if 0 < len(spoken) <= 2 else told[:1])  # noqa: PLR2004 - the ends of a stretch
 
 
-def settle(ordered: list[Candidate], plan: Planned, asked: Anchored, tools: Tools) -> Settled:
+def settle(ordered: list[Candidate], plan: Planned, asked: Anchored) -> Settled:
     """What lies in the time asked about, and of several the first or the last before the others."""
     question = asked.question
     kept, gone, notes = _narrowed(ordered, plan)
-    kept, notes = _interleaved(kept, asked, tools), (*asked.notes, *notes)
+    kept, notes = _beside_the_event(kept, asked), (*asked.notes, *notes)
     which = times.superlative(intents.asking(question.text))
     if which is not None:
         kept = _by_time(kept, newest=which == "last")
@@ -674,42 +667,24 @@ def settle(ordered: list[Candidate], plan: Planned, asked: Anchored, tools: Tool
     return Settled(kept, gone, notes)
 
 
-def _interleaved(ordered: list[Candidate], asked: Anchored, tools: Tools) -> list[Candidate]:
-    """What lies beside an event and what speaks of it, in turn, where the best speaks of nothing else."""
-    beside, ordered = asked.beside, _preferred(ordered, asked.spans)
-    if not beside or (ordered and asked.rest & words.content_words(ordered[0].record.content)):
-        return ordered
-    keys = tools.store.memories.keys([hit.memory.id for hit in beside])
-    known = {one.record.id: one for one in ordered}
-    first = [
-        known.get(hit.memory.id)
-        or Candidate(
-            keys[hit.memory.id],
-            own=hit.score,
-            relevance=hit.relevance,
-            freshness=hit.trust.freshness,
-            score=hit.score,
-            record=hit.memory,
-            told=[Evidence("time", "lies beside the event", hit.relevance)],
-        )
-        for hit in beside
-    ]
-    rest = [one for one in ordered if one not in first]
-    woven = [one for pair in zip(first, rest, strict=False) for one in pair]
-    return _scored([*woven, *first[len(rest) :], *rest[len(first) :]])
+def _beside_the_event(ordered: list[Candidate], asked: Anchored) -> list[Candidate]:
+    """Of those that fit about as well as the best, what lies before or after the event comes first.
 
-
-def _preferred(ordered: list[Candidate], spans: tuple[Span, ...]) -> list[Candidate]:
-    """Of those that fit about as well as the best, what lies in the time comes first."""
-    if not spans or not ordered:
+    Where the first speaks of nothing but the event, the best that answers the rest and lies there leads.
+    """
+    if not asked.spans or not ordered:
         return ordered
     best = ALIKE * max(one.fit for one in ordered)
+    inside = {one.key for one in ordered if times.proximity(one.moments, asked.spans) == 1.0}
+    ordered = sorted(ordered, key=lambda one: 2 if one.fit < best else 0 if one.key in inside else 1)
+    if not asked.rest & words.content_words(ordered[0].record.content):
+        ordered.sort(key=lambda one: not (one.key in inside and _covers(one.record, asked.rest)))
+    return _scored(ordered)
 
-    def place(one: Candidate) -> int:
-        inside = times.proximity(one.moments, spans) == 1.0
-        return 2 if one.fit < best else 0 if inside else 1
 
-    return _scored(sorted(ordered, key=place))
+def _covers(memory: Memory, asked: frozenset[str]) -> bool:
+    """Whether it has half of the words or more."""
+    return 2 * len(asked & words.content_words(memory.content)) >= len(asked) > 0
 
 
 def _scored(ordered: list[Candidate]) -> list[Candidate]:

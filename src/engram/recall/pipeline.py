@@ -56,7 +56,7 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
     question, hints = intents.widen(question)
     question = _with_what_was_said(question)
     watch, asked = _Watch(tools.clock), question
-    anchored = channels.anchor(asked, tools, recall)
+    anchored = channels.anchor(asked, tools)
     question = anchored.question
     watch.lap("anchor")
     with tools.store.reading():
@@ -90,7 +90,7 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
         ordered = newest_first(final.ordered, final.mode, plan, question, tools)
         ordered = over_sessions(ordered, final.mode, question)
         watch.lap("newest")
-        timed = channels.settle(ordered, plan, anchored, tools)
+        timed = channels.settle(ordered, plan, anchored)
         watch.lap("time order")
     hits = pack(timed.ordered, question)
     watch.lap("pack")
