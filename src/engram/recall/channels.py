@@ -15,7 +15,7 @@ from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory
-from engram.model.recall import Dropped, Evidence, Question, Span
+from engram.model.recall import Dropped, Evidence, Intent, Question, Span
 from engram.ports import EdgeLine, Link, Tools, View
 from engram.recall import intents, times
 from engram.recall import plan as plans
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from engram.ports import Keys
     from engram.recall.pool import Numbers
 
-VECTOR_CANDIDATES = 60  # candidates by meaning
+VECTOR_CANDIDATES = 30  # candidates by meaning, beside as many as hits are asked for (measured)
 HIDDEN_CANDIDATES = 20  # candidates by meaning among what is confidential
-LENDERS = 40  # candidates that lend to their neighbours in a conversation (measured)
+LENDERS = 20  # candidates that lend to their neighbours in a conversation (measured)
 NEXT_SHARE = 0.4  # share of its fit a turn lends to the following one (measured)
 ANSWER_SHARE = 0.4  # share more that a question lends to its answer (measured)
 PREVIOUS_SHARE = 0.3  # share of its fit a turn lends to the one before (measured)
@@ -48,7 +48,7 @@ GRAPH_SHARE = 0.3  # share of its fit a hit lends along a sure edge of full weig
 GRAPH_DECAY = 0.6  # what is left of it after each step (cortex)
 GRAPH_CONFIDENCE = 0.2  # edges that are less sure are not followed (files)
 GRAPH_NODES = 200  # memories that are reached over edges at most
-TEXT_CANDIDATES = 120  # candidates by words
+TEXT_CANDIDATES = 50  # candidates by words, likewise (measured)
 GRAPH_STARTS = 10  # memories from which edges are followed in each step
 FACT_SHARE = 0.6  # fit of a memory whose facts answer, as a share of the best hit's (measured)
 FACT_RELEVANCE = 0.8  # relevance of a memory whose facts answer all of it
@@ -60,12 +60,12 @@ FRESH_DAYS = 30.0  # days after which half of that is left
 # Memories that share words with the question, and memories whose meaning lies near it.
 
 
-def search(plan: Planned) -> Pool:
-    """The best by BM25 and the nearest by cosine, with what both say about each."""
-    by_words = plan.words.search(plan.view, round(plan.fetch * TEXT_CANDIDATES))
+def search(plan: Planned, limit: int) -> Pool:
+    """The best by BM25 and the nearest by cosine, with what both say about each; `limit` hits are wanted."""
+    by_words = plan.words.search(plan.view, round(plan.fetch * (TEXT_CANDIDATES + limit)))
     if plan.near_search is None:
         return Pool(by_words, [], plan)
-    near = plan.near_search.search(plan.view, round(plan.fetch * VECTOR_CANDIDATES))
+    near = plan.near_search.search(plan.view, round(plan.fetch * (VECTOR_CANDIDATES + limit)))
     if plan.hidden_search is not None:
         near = _nearest_of(near, plan.hidden_search.search(plan.view, HIDDEN_CANDIDATES))
     return Pool(by_words, near, plan)
@@ -95,8 +95,6 @@ NAMED_EACH = 12
 MOST = 20
 """Facts that may answer, the best."""
 SHOWN = 3
-FEW_TERMS = 3
-"""A question of so few telling words that asks for no fact is about whom it names: "Ilse?"."""
 ABOUT = 0.5
 """What a fact about somebody counts against one that answers a question."""
 EXPLAINED = 0.9
@@ -115,7 +113,8 @@ LONGEST_END, MOST_ENDS, SURE_END = 3, 3, 0.3
 
 def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str, tools: Tools) -> None:
     """Let what answers by its facts gain; new candidates may come in."""
-    plan, named, few = pool.plan, pool.plan.entities, len(pool.plan.shown.terms) <= FEW_TERMS
+    plan, named = pool.plan, pool.plan.entities
+    few = plan.shown.intent is Intent.ENTITY or len(plan.shown.terms) <= 1  # "Ilse?" is about whom it names
     starts = [alias for one in named for alias in one.aliases] + [USER] * (USER in plan.shown.speakers)
     if not starts and not few:
         return
@@ -637,7 +636,7 @@ def _with_event(span: Span) -> Span:
 def _event(found: times.Anchor, question: Question, tools: Tools) -> Memory | None:
     """The memory that tells of an event: the best by words and meaning that says a word of it."""
     wanted = words.content_words(found.event)
-    pool = search(plans.make(replace(question, text=found.event), tools))
+    pool = search(plans.make(replace(question, text=found.event), tools), EVENT_READ)
     fitting = (line for line in pool.best(EVENT_READ).tolist() if pool["relevance"][line] >= EVENT_RELEVANCE)
     keys = pool.matched.keys[list(fitting)].tolist()
     read = tools.store.memories.read(keys)

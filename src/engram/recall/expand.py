@@ -35,7 +35,7 @@ def expand(pool: Pool, question: Question, tools: Tools) -> None:
             pool.plan = replace(plan, shown=replace(plan.shown, notes=notes))
         return
     for phrase in phrases:
-        other = channels.search(plans.make(replace(question, text=phrase), tools))
+        other = channels.search(plans.make(replace(question, text=phrase), tools), question.limit)
         _join(pool, other, phrase, EXPAND_SHARE)
     pool.plan = replace(plan, shown=replace(plan.shown, phrases=phrases))
 

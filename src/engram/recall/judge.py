@@ -27,7 +27,7 @@ from engram.text import lexicon, re, words
 from engram.text.bm25 import phrase_share
 from engram.text.slots import kinds_asked, value_kinds
 
-JUDGED = 40  # candidates whose records are read and judged (measured)
+JUDGED = 25  # candidates whose records are read and judged, at least (measured)
 SESSION_SHARE = 0.3  # share that the best turns of a session lend to all of it (measured)
 PHRASE_GAIN = 1.0  # factor more when quoted words stand together
 SPEAKER_GAIN = 1.3  # factor when the question names the speaker (measured)

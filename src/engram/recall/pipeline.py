@@ -62,7 +62,7 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
     with tools.store.reading():
         plan = plans.make(question, tools, lean)
         watch.lap("plan")
-        pool = channels.search(plan)
+        pool = channels.search(plan, question.limit)
         watch.lap("search")
     expand(pool, question, tools)
     watch.lap("expand")
