@@ -137,6 +137,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Public names are brought in when they are first used: importing engram costs next to nothing."""
     if name not in _HOMES:
-        message = f"module 'engram' has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module 'engram' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -702,8 +702,7 @@ def load(
     named = (given.pop(PRESET, ""), preset, variables.get(PRESET_VARIABLE), from_file.pop(PRESET, ""))
     chosen = str(next((name for name in named if name), "default"))
     if chosen not in PRESETS:
-        message = f"There is no preset {chosen!r}; known are: {', '.join(PRESETS)}."
-        raise ConfigError(message)
+        raise ConfigError(f"There is no preset {chosen!r}; known are: {', '.join(PRESETS)}.")
     config = Config()
     own = dict(_from_environment(variables))
     for source in (PRESETS[chosen], from_file, from_elsewhere(variables), own, given):
@@ -738,8 +737,7 @@ def save_settings(file: Path, values: Mapping[str, Any]) -> None:
         written.write_text(tomlkit.dumps(tree), encoding="utf-8")
         written.replace(file)
     except OSError as error:
-        message = f"The configuration {file} cannot be written: {error.strerror}."
-        raise ConfigError(message) from error
+        raise ConfigError(f"The configuration {file} cannot be written: {error.strerror}.") from error
 
 
 def overlay(config: Config, values: Mapping[str, Any]) -> Config:
@@ -936,15 +934,13 @@ def _is_retired(name: str) -> bool:
 def _checked(name: str, value: Any) -> Any:
     setting = _BY_NAME.get(name)
     if setting is None:
-        message = f"There is no setting {name!r}; `engram config` lists them all."
-        raise ConfigError(message)
+        raise ConfigError(f"There is no setting {name!r}; `engram config` lists them all.")
     try:
         typed = _typed(setting.default, value)
     except (TypeError, ValueError):
         typed = None
     if typed is None or not _fits(setting, typed):
-        message = f"{name} is {value!r}, it takes: {setting.range}."
-        raise ConfigError(message)
+        raise ConfigError(f"{name} is {value!r}, it takes: {setting.range}.")
     return typed
 
 
@@ -971,11 +967,9 @@ def _read(file: Path) -> Iterator[tuple[str, Any]]:
     try:
         tree = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        message = f"The configuration {file} cannot be read: {error.strerror}."
-        raise ConfigError(message) from error
+        raise ConfigError(f"The configuration {file} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"The configuration {file} is not valid TOML: {error}."
-        raise ConfigError(message) from error
+        raise ConfigError(f"The configuration {file} is not valid TOML: {error}.") from error
     yield from _named_in_full(tree)
 
 

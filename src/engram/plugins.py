@@ -87,5 +87,4 @@ def _loaded(point: EntryPoint) -> Any:
     try:
         return point.load()
     except Exception as error:  # whatever a stranger's module raises while it is imported
-        message = f"The extension {point.name} ({point.value}) cannot be loaded: {error}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"The extension {point.name} ({point.value}) cannot be loaded: {error}") from error

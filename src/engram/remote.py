@@ -64,8 +64,7 @@ class RemoteNoun:
             return _verb(self._http, OPERATIONS[path])
         if path in NOUNS:
             return RemoteNoun(self._http, path)
-        message = f"A memory behind a server has no {path!r}."
-        raise AttributeError(message)
+        raise AttributeError(f"A memory behind a server has no {path!r}.")
 
     def __dir__(self) -> list[str]:
         """What can be done here."""

@@ -34,10 +34,9 @@ from engram.text.subquestions import owner_and_thing, topic_of_change
 def get(caller: CallerContext, memory_id: str) -> Memory | None:
     """One memory by its id or the beginning of it."""
     try:
-        found = caller.tools.store.memories.get(caller.resolve(memory_id), caller.access)
+        return caller.shown([caller.seen(memory_id)])[0]
     except NotFound:
         return None
-    return None if found is None else caller.shown([found])[0]
 
 
 def page(
@@ -128,11 +127,10 @@ class Trash(Noun):
 
     def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring a memory back. Raises NotFound when it does not lie there."""
-        full = self._caller.own(memory_id)
-        memory = self._store.memories.get(full, self._caller.access)
-        if memory is None or memory.status not in GONE:
+        memory = self._caller.owned(memory_id)
+        if memory.status not in GONE:
             raise NotFound(memory_id)
-        return change.set_status(full, Status.ACTIVE, self._tools, self._caller.actor, because)
+        return change.set_status(memory.id, Status.ACTIVE, self._tools, self._caller.actor, because)
 
     def purge(
         self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engram.api.caller import Noun, whole
 from engram.api.maintenance import Upkeep
-from engram.errors import NotFound, NotPublishable, UnknownValue
+from engram.errors import NotPublishable, UnknownValue
 from engram.model.event import Publication, Subscription
 from engram.model.maintenance import Report
 from engram.model.memory import Memory, Status, Tier
@@ -115,9 +115,7 @@ class Bus(Noun):
         return self._caller.access.scope.agent or self._caller.actor
 
     def _own(self, memory_id: str) -> Memory:
-        memory = self._store.memories.get(self._caller.own(memory_id), self._caller.access)
-        if memory is None:
-            raise NotFound(memory_id)
+        memory = self._caller.owned(memory_id)
         if memory.tier is not Tier.CLEAR:
             raise NotPublishable(memory.id, "it holds something secret")
         if memory.status is not Status.ACTIVE:

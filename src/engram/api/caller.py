@@ -318,8 +318,7 @@ class CallerContext:
     def check_write(self, scope: Scope) -> None:
         """Raises AccessDenied unless the caller may write there."""
         if not self.access.may_write(scope):
-            what = f"write to {scope}"
-            raise AccessDenied(what)
+            raise AccessDenied(f"write to {scope}")
 
     def at(self, scope: Scope | None, role: Role | None = None) -> Access:
         """What the caller may read from a place: the intersection of its own access and the place's view.
@@ -330,8 +329,7 @@ class CallerContext:
             return self.access
         place = self.access.scope if scope is None else scope
         if not self.access.may_read(place):
-            what = f"look from {place}"
-            raise AccessDenied(what)
+            raise AccessDenied(f"look from {place}")
         own = place == self.access.scope and role in (None, self.access.role)
         return self.access if own and not self.access.all_namespaces else self.access.at(place, role)
 
@@ -342,25 +340,31 @@ class CallerContext:
             raise ShortId(given, PREFIX_LENGTH)
         return self.tools.store.memories.resolve(given, self.access)
 
-    def own(self, memory_id: str) -> str:
-        """The full id of a memory that this caller may change."""
-        full = self.resolve(memory_id)
-        memory = self.tools.store.memories.get(full, self.access)
+    def seen(self, memory_id: str) -> Memory:
+        """The memory whose id this text begins. Raises NotFound, AmbiguousId, ShortId."""
+        memory = self.tools.store.memories.get(self.resolve(memory_id), self.access)
         if memory is None:
             raise NotFound(memory_id)
+        return memory
+
+    def owned(self, memory_id: str) -> Memory:
+        """The same, if this caller may change it. Raises AccessDenied."""
+        memory = self.seen(memory_id)
         if not self.access.may_write(memory.scope):
-            what = f"change memories of {memory.scope}"
-            raise AccessDenied(what)
-        return full
+            raise AccessDenied(f"change memories of {memory.scope}")
+        return memory
+
+    def own(self, memory_id: str) -> str:
+        """The full id of a memory that this caller may change."""
+        return self.owned(memory_id).id
 
     def own_for_status(self, memory_id: str, status: Status) -> str:
         """As `own`; what was put aside as a command to a model is released by an owner alone."""
-        full = self.own(memory_id)
-        memory = self.tools.store.memories.get(full, self.access)
-        held_back = memory is not None and memory.status is Status.QUARANTINED
+        memory = self.owned(memory_id)
+        held_back = memory.status is Status.QUARANTINED
         if held_back and status is Status.ACTIVE and self.access.role is not Role.OWNER:
             raise AccessDenied("release what was put aside as a command to a model: only an owner may")
-        return full
+        return memory.id
 
 
 class Noun:
@@ -470,8 +474,7 @@ class Tokens(Noun):
         found = [token for token in self.list() if token_id in (token.id, token.name)]
         if len(found) != 1:
             told = "several tokens have this name: give the id" if found else "there is no such token"
-            message = f"{token_id[:60]!r}: {told}; `engram token list` shows them."
-            raise InvalidInput(message)
+            raise InvalidInput(f"{token_id[:60]!r}: {told}; `engram token list` shows them.")
         self._store.tokens.revoke(found[0].id, self._tools.clock.now())
         return found[0]
 
@@ -501,8 +504,7 @@ class Tokens(Noun):
         """The place a token is for: an owner gives out places of their own."""
         place = self._caller.access.scope if scope is None else scope
         if self._caller.access.role is not Role.OWNER:
-            what = "give out or take back tokens"
-            raise AccessDenied(what)
+            raise AccessDenied("give out or take back tokens")
         self._caller.check_write(place)
         return place
 

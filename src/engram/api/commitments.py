@@ -6,18 +6,18 @@ listed like what was opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
+from engram.api.caller import PAGE_LIMIT, Noun, whole
+from engram.capture import change
 from engram.context.recall_pack import matching
 from engram.errors import (
     AccessDenied,
     EmptyContent,
     InvalidInput,
-    NotFound,
     OutOfRange,
     UnknownValue,
     WrongType,
@@ -28,7 +28,7 @@ from engram.model.memory import Filters, Memory, Policy, Status
 from engram.model.plain import member, told_moment
 from engram.model.scope import HERE, Access, Scope
 from engram.model.session import PAGE_KINDS, Closing, Commitment, LoopState, Trigger
-from engram.ports import Tools, Unit, View
+from engram.ports import Tools, View
 from engram.rules import screen
 from engram.rules.commitments import (
     CATEGORY,
@@ -102,8 +102,8 @@ class Commitments(Noun):
 
     def get(self, commitment_id: str) -> Commitment:
         """One loop by its id or the beginning of it. Raises NotFound, also for a memory that is none."""
-        memory = self._store.memories.get(self._caller.resolve(commitment_id), self._caller.access)
-        return loop(_loop_memory(memory, commitment_id), self._tools.clock.now())
+        memory = self._caller.seen(commitment_id)
+        return loop(_checked(memory, commitment_id), self._tools.clock.now())
 
     def close(
         self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
@@ -166,11 +166,11 @@ class Commitments(Noun):
         whom: str = "",
         closed: tuple[datetime, str] | None = None,
     ) -> Memory:
-        def change(old: Memory) -> Memory:
-            details = details_of(state, old.details, due=due, whom=whom, closed=closed)
+        def changed(old: Memory) -> Memory:
+            details = details_of(state, _checked(old, memory_id).details, due=due, whom=whom, closed=closed)
             return replace(old, details=details, tags=tags_of(state, old.tags))
 
-        return _change(memory_id, change, because, self._caller)
+        return change.alter(memory_id, changed, Verb.UPDATED, self._tools, self._caller.actor, because)
 
 
 def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
@@ -215,27 +215,10 @@ def _due(given: datetime | str, now: datetime) -> datetime:
         raise WrongType("due", given, 'a time, or words that name a day to come ("by Friday")') from error
 
 
-def _change(
-    memory_id: str, change: Callable[[Memory], Memory], because: str, caller: CallerContext
-) -> Memory:
-    def work(unit: Unit) -> Memory:
-        old = _loop_memory(unit.get(memory_id), memory_id)
-        new = change(old)
-        if new == old:
-            return old
-        new = replace(new, version=old.version + 1, modified_at=caller.tools.clock.now())
-        unit.change(new, Verb.UPDATED, because)
-        return new
-
-    return caller.tools.store.write(work, caller.actor)
-
-
-def _loop_memory(memory: Memory | None, asked: str) -> Memory:
-    if memory is None:
-        raise NotFound(asked)
+def _checked(memory: Memory, asked: str) -> Memory:
+    """The memory, if it is a commitment. Raises InvalidInput."""
     if memory.category != CATEGORY and not is_loop(memory):
-        message = f"{asked[:60]!r} is no commitment but a memory of category {memory.category!r}."
-        raise InvalidInput(message)
+        raise InvalidInput(f"{asked[:60]!r} is no commitment but a memory of category {memory.category!r}.")
     return memory
 
 
@@ -285,8 +268,7 @@ class Triggers(Noun):
         for one in self.list():
             if one.id == wanted:
                 return one
-        message = f"There is no trigger {trigger_id[:60]!r}; `engram triggers` lists them."
-        raise InvalidInput(message)
+        raise InvalidInput(f"There is no trigger {trigger_id[:60]!r}; `engram triggers` lists them.")
 
     def update(
         self, trigger_id: str, *, words: Sequence[str] | None = None, pages: Sequence[str] | None = None
@@ -314,8 +296,7 @@ class Triggers(Noun):
     def _own(self, trigger_id: str) -> Trigger:
         found = self.get(trigger_id)
         if not self._caller.access.may_write(found.scope):
-            what = f"change triggers of {found.scope}"
-            raise AccessDenied(what)
+            raise AccessDenied(f"change triggers of {found.scope}")
         return found
 
     def _pages(self, given: Any) -> tuple[str, ...]:

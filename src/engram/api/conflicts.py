@@ -12,7 +12,7 @@ from typing import Any
 
 from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.capture import change
-from engram.errors import InvalidInput, NotFound, UnknownValue
+from engram.errors import InvalidInput, UnknownValue
 from engram.lazily import dataclass
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
@@ -66,7 +66,7 @@ class Conflicts(Noun):
         """
         if keep not in KEEP:
             raise UnknownValue("keep", keep, KEEP)
-        one, two = self._get(id_a), self._get(id_b)
+        one, two = self._caller.owned(id_a), self._caller.owned(id_b)
         if one.id == two.id:
             raise InvalidInput("A memory cannot be in conflict with itself.")
         if keep == "both":
@@ -85,7 +85,7 @@ class Conflicts(Noun):
 
     def ask(self, id_a: str, id_b: str) -> bool:
         """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
-        pair = {memory.id: memory for memory in (self._get(id_a), self._get(id_b))}
+        pair = {memory.id: memory for memory in (self._caller.owned(id_a), self._caller.owned(id_b))}
         stored = self._store.memories.keys(list(pair))
         older, newer = sorted(pair.values(), key=lambda one: (one.happened_at, stored[one.id]))
         answer = self._tools.advisor.compare(older.content, newer.content)
@@ -117,13 +117,6 @@ class Conflicts(Noun):
         for one, two in self._store.facts.disputed(view, limit):
             because = f"{one.fact.subject} {one.fact.predicate}: {one.fact.object!r} or {two.fact.object!r}"
             yield Conflict(one.memory, two.memory, because, (one.fact, two.fact))
-
-    def _get(self, memory_id: str) -> Memory:
-        full = self._caller.own(memory_id)
-        memory = self._store.memories.get(full, self._caller.access)
-        if memory is None:
-            raise NotFound(memory_id)
-        return memory
 
     # ------------------------------------------------------------ settling
 
@@ -178,7 +171,7 @@ class Conflicts(Noun):
         return self._store.write(work, self._caller.actor)
 
     def _stand(self, unit: Unit, memory_id: str, because: str) -> Memory:
-        old = _in(unit, memory_id)
+        old = change.memory_in(unit, memory_id)
         if old.status is Status.ACTIVE:
             return old
         check_transition(old.status, Status.ACTIVE)
@@ -187,7 +180,7 @@ class Conflicts(Noun):
         return replace(new, valid_to=None)
 
     def _give_way(self, unit: Unit, memory_id: str, status: Status, to: Memory, because: str) -> None:
-        old = _in(unit, memory_id)
+        old = change.memory_in(unit, memory_id)
         if status is Status.SUPERSEDED:
             check_transition(old.status, status)
         until = old.valid_to or max(to.happened_at, old.happened_at)
@@ -209,13 +202,6 @@ _SETTLES: Mapping[Comparison, str] = MappingProxyType(
     }
 )
 """What a model's answer about an older (a) and a newer (b) statement means for them."""
-
-
-def _in(unit: Unit, memory_id: str) -> Memory:
-    memory = unit.get(memory_id)
-    if memory is None:
-        raise NotFound(memory_id)
-    return memory
 
 
 def _facts(memory: Memory) -> tuple[Fact, ...]:

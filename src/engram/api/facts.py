@@ -22,7 +22,6 @@ from engram.errors import (
     AccessDenied,
     EmptyContent,
     InvalidInput,
-    NotFound,
     UnknownEntity,
     UnknownValue,
     WrongType,
@@ -141,9 +140,7 @@ class Facts(Noun):
 
     def of(self, memory_id: str) -> Claims:
         """What one memory states, in the order of its words."""
-        memory = self._store.memories.get(self._caller.resolve(memory_id), self._caller.access)
-        if memory is None:
-            raise NotFound(memory_id)
+        memory = self._caller.seen(memory_id)
         known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         return [Claim(fact, memory) for fact in known]
 
@@ -184,10 +181,7 @@ class Facts(Noun):
 
         A claim says which fact it is; a memory's id may stand alone if the memory states just one.
         """
-        memory_id = self._caller.own(claim.memory.id if isinstance(claim, Claim) else claim)
-        memory = self._store.memories.get(memory_id, self._caller.access)
-        if memory is None:
-            raise NotFound(memory_id)
+        memory = self._caller.owned(claim.memory.id if isinstance(claim, Claim) else claim)
         over = self._meant(memory, claim.fact if isinstance(claim, Claim) else fact)
         when = self._tools.clock.now() if at is None else moment("at", at, self._tools.zone)
         return self._end(memory, over, when, because or "no longer so")

@@ -17,7 +17,7 @@ from engram.api.commitments import Commitments
 from engram.api.maintenance import Upkeep, landscape
 from engram.capture import change
 from engram.config import overlay
-from engram.errors import InvalidInput, NotFound
+from engram.errors import InvalidInput
 from engram.model.capture import Draft
 from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Report, Sketch
 from engram.model.memory import Filters, Memory, Status, Tier
@@ -118,8 +118,7 @@ class Gaps(Noun):
         wanted = screen.readable("id", gap_id).strip().lower()
         fitting = [one for one in opened(self._caller, self._caller.access) if one.key.startswith(wanted)]
         if len(fitting) != 1 or len(wanted) <= len("gap-"):
-            message = f"There is no open gap {gap_id[:60]!r}; `engram gaps` lists them."
-            raise InvalidInput(message)
+            raise InvalidInput(f"There is no open gap {gap_id[:60]!r}; `engram gaps` lists them.")
         return fitting[0]
 
     def ask(self, session: str = "", *, about: Sequence[str] = (), scope: Scope | None = None) -> Found:
@@ -160,7 +159,7 @@ class Gaps(Noun):
         caller = self._caller
         if gap.kind == DUE and due_in(said, caller.tools.clock.now()) is not None:
             loop = Commitments(caller).reopen(gap.memories[0], due=said, because="asked for")
-            return _memory(caller, loop.id)
+            return caller.seen(loop.id)
         if gap.kind == STALE and wording.says_yes(said):
             return change.confirm(gap.memories[0], caller.tools, caller.actor, "asked for")
         return caller.write([_draft(gap, said, caller)])[0].memory
@@ -271,10 +270,3 @@ def _draft(gap: Gap, said: str, caller: CallerContext) -> Draft:
     form = forms[gap.expects].statement if gap.expects in forms else "{name} is {answer}"
     words = wording.stated(said, "" if gap.kind in {DUE, STALE, CONFLICT} else gap.about, form)
     return Draft(words, scope=gap.scope, details={"answers": gap.key})
-
-
-def _memory(caller: CallerContext, memory_id: str) -> Memory:
-    found = caller.tools.store.memories.get(memory_id, caller.access)
-    if found is None:
-        raise NotFound(memory_id)
-    return found

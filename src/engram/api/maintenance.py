@@ -505,8 +505,7 @@ class Upkeep(Noun):
 
     def _check(self) -> None:
         if self._caller.access.role is not Role.OWNER:
-            what = "maintain the memory: only an owner may"
-            raise AccessDenied(what)
+            raise AccessDenied("maintain the memory: only an owner may")
 
 
 @contextmanager

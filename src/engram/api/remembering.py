@@ -134,8 +134,7 @@ class Listening(Noun):
     def hear(self, turns: Sequence[Turn]) -> Observation:
         """Log turns of one scope; read what waits there if it is time."""
         if not turns:
-            message = "Nothing was said: give `user`, `assistant` or `messages`."
-            raise InvalidInput(message)
+            raise InvalidInput("Nothing was said: give `user`, `assistant` or `messages`.")
         for turn in turns:
             self._caller.check_write(turn.scope)
         self._caller.take_room([turn.content for turn in turns])

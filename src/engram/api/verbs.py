@@ -27,7 +27,7 @@ from engram.model.memory import Filters, Memory, Status, in_force
 from engram.model.plain import member
 from engram.model.recall import RecallHealth
 from engram.model.scope import Role, Scope
-from engram.ports import Unit, View
+from engram.ports import View
 from engram.rules import screen
 from engram.rules.promotion import step_layer
 
@@ -100,18 +100,12 @@ class MemoryActions(Noun):
 
     def _move(self, memory_id: str, because: str, *, up: bool) -> Memory:
         """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
-        full = self._caller.own(memory_id)
+        full, tools, actor = self._caller.own(memory_id), self._tools, self._caller.actor
 
-        def work(unit: Unit) -> Memory:
-            old = unit.get(full)
-            if old is None:
-                raise NotFound(memory_id)
-            layer, now = step_layer(old, up=up), self._tools.clock.now()
-            new = replace(old, layer=layer, version=old.version + 1, modified_at=now)
-            unit.change(new, Verb.UPDATED, because)
-            return new
+        def moved_on(old: Memory) -> Memory:
+            return replace(old, layer=step_layer(old, up=up))
 
-        return self._store.write(work, self._caller.actor)
+        return change.alter(full, moved_on, Verb.UPDATED, tools, actor, because)
 
     def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
         """Say that a memory is challenged, invalidated, archived … or active again."""

@@ -83,7 +83,7 @@ def _rewrite(memory_id: str, clean: Mapping[str, Any], tools: Tools, actor: str,
             vectors = _embed(new, secret, tools)
 
     def work(unit: Unit) -> Memory:
-        old = _get(unit, memory_id)
+        old = memory_in(unit, memory_id)
         new, found, _ = _become(old, clean, tools)
         if new == old:
             return old
@@ -187,13 +187,13 @@ def set_status(memory_id: str, status: Status, tools: Tools, actor: str, because
         return released(new) if old.status is Status.QUARANTINED and status is Status.ACTIVE else new
 
     verb = STATUS_VERBS.get(status, Verb.STATUS_CHANGED)
-    return _change(memory_id, change, verb, tools, actor, because)
+    return alter(memory_id, change, verb, tools, actor, because)
 
 
 def pin(memory_id: str, *, pinned: bool, tools: Tools, actor: str) -> Memory:
     """Make a memory immune to forgetting, or let it go again."""
     verb = Verb.PINNED if pinned else Verb.UNPINNED
-    return _change(memory_id, lambda old: replace(old, pinned=pinned), verb, tools, actor, "")
+    return alter(memory_id, lambda old: replace(old, pinned=pinned), verb, tools, actor, "")
 
 
 def confirm(memory_id: str, tools: Tools, actor: str, because: str) -> Memory:
@@ -211,7 +211,7 @@ def confirm(memory_id: str, tools: Tools, actor: str, because: str) -> Memory:
             usage=replace(old.usage, confirmed=old.usage.confirmed + 1),
         )
 
-    return _change(memory_id, change, Verb.CONFIRMED, tools, actor, because)
+    return alter(memory_id, change, Verb.CONFIRMED, tools, actor, because)
 
 
 def opine(memory_id: str, *, helpful: bool, query: str, tools: Tools, actor: str, because: str) -> Memory:
@@ -219,18 +219,20 @@ def opine(memory_id: str, *, helpful: bool, query: str, tools: Tools, actor: str
     question = _embed_query(query, tools) if query else None
 
     def work(unit: Unit) -> Memory:
-        _get(unit, memory_id)
+        memory_in(unit, memory_id)
         unit.add_feedback(memory_id, helpful=helpful, question=question, because=because)
-        return _get(unit, memory_id)
+        return memory_in(unit, memory_id)
 
     return tools.store.write(work, actor, _namespace(memory_id, tools))
 
 
-def _change(
+def alter(
     memory_id: str, change: Callable[[Memory], Memory], verb: Verb, tools: Tools, actor: str, because: str
 ) -> Memory:
+    """Let a memory become what `change` makes of it, as a new version. Raises NotFound and what it raises."""
+
     def work(unit: Unit) -> Memory:
-        old = _get(unit, memory_id)
+        old = memory_in(unit, memory_id)
         new = change(old)
         if new == old:
             return old
@@ -243,7 +245,8 @@ def _change(
     return tools.store.write(work, actor, _namespace(memory_id, tools))
 
 
-def _get(unit: Unit, memory_id: str) -> Memory:
+def memory_in(unit: Unit, memory_id: str) -> Memory:
+    """A memory as it is inside the writer. Raises NotFound."""
     memory = unit.get(memory_id)
     if memory is None:
         raise NotFound(memory_id)
