@@ -32,6 +32,8 @@ from engram.model.clock import Clock
 
 QUEUE_LIMIT = 10_000  # writes that may wait before callers are told to slow down
 GROUP_LIMIT = 256  # writes committed together at most
+PAGE_SIZE = 4_096
+CACHE_KB = 8_192  # page cache of each connection
 
 # ---------------------------------------------------------------- settings
 # How a file is opened and how much it may have in flight.
@@ -45,17 +47,10 @@ class StoreSettings:
     """How long to wait for another process, and for room in the queue."""
     queue_limit: int = QUEUE_LIMIT
     """Most writes that wait at once."""
-    group_limit: int = GROUP_LIMIT
-    """Most writes that share one commit."""
     readers: int = 4
     """Connections that read at once; further readers wait for one of them."""
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
     """NORMAL survives a killed process, FULL also a power cut, at an fsync for each commit."""
-    page_size: int = 4096
-    cache_kb: int = 8_192
-    """Page cache of each connection."""
-    mmap_bytes: int = 0
-    """How much of the file to map; not used under a key."""
     backups: int = 3
     """Backups kept of those made by themselves; 0: none are made."""
     audit_days: int = 365
@@ -107,7 +102,7 @@ class Opener:
         if not self.memory:
             _create(Path(self.path))
         db = self._open(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-        db.pragma("page_size", self.settings.page_size)
+        db.pragma("page_size", PAGE_SIZE)
         if self.memory:
             db.pragma("journal_mode", "memory")
         else:
@@ -169,10 +164,8 @@ class Opener:
         db.set_busy_timeout(int(self.settings.busy_timeout_s * 1000))
         if self.settings.key is not None and not self.memory:
             _unlock(db, self.settings.key)
-        elif self.settings.mmap_bytes:
-            db.pragma("mmap_size", self.settings.mmap_bytes)
         db.pragma("temp_store", "memory")
-        db.pragma("cache_size", -self.settings.cache_kb)
+        db.pragma("cache_size", -CACHE_KB)
         db.pragma("schema_version")  # the first real read: a wrong key or a foreign file shows here
         return db
 

@@ -72,6 +72,11 @@ def delete(db: Db, table: str, **same: Any) -> int:
     return changed(db, _deleting(table, tuple(same)), same)
 
 
+def update(db: Db, table: str, values: Mapping[str, Any], **same: Any) -> int:
+    """Set values in the lines that have these; how many."""
+    return changed(db, _updating(table, tuple(values), tuple(same)), {**values, **same})
+
+
 def changed(db: Db, sql: str, values: Mapping[str, Any]) -> int:
     """Carry a statement out; how many lines it changed."""
     db.execute(sql, values)
@@ -88,7 +93,17 @@ def _putting(table: str, names: tuple[str, ...], key: str) -> str:
 
 @cache
 def _deleting(table: str, names: tuple[str, ...]) -> str:
-    return f"DELETE FROM {table} WHERE {' AND '.join(f'{name} = :{name}' for name in names)}"  # noqa: S608
+    return f"DELETE FROM {table} WHERE {' AND '.join(map(_same, names))}"  # noqa: S608
+
+
+@cache
+def _updating(table: str, names: tuple[str, ...], same: tuple[str, ...]) -> str:
+    changes, where = ", ".join(map(_same, names)), " AND ".join(map(_same, same))
+    return f"UPDATE {table} SET {changes} WHERE {where}"  # noqa: S608
+
+
+def _same(name: str) -> str:
+    return f"{name} = :{name}"
 
 
 @cache
@@ -163,12 +178,6 @@ WHERE id = :id
   AND revoked_at IS NULL
 """
 
-USED = """
-UPDATE tokens
-SET last_used = :at
-WHERE id = :id
-"""
-
 
 class SqliteTokens(SmallTable):
     """Who may come in from outside. Used by any thread but the writer's."""
@@ -189,7 +198,7 @@ class SqliteTokens(SmallTable):
 
     def used(self, token_id: str, at: datetime) -> None:
         """Note a use. What cannot be noted now is left out."""
-        self._write_later(lambda db: changed(db, USED, {"id": token_id, "at": to_micros(at)}))
+        self._write_later(lambda db: update(db, "tokens", {"last_used": to_micros(at)}, id=token_id))
 
 
 # ---------------------------------------------------------------- answers

@@ -38,6 +38,7 @@ from engram.rules.sealing import (
 from engram.rules.vectors import quantize
 from engram.store.sqlite.connection import CIPHER, Db, Opener, StoreSettings, ask, translated
 from engram.store.sqlite.readers import lease
+from engram.store.sqlite.records import delete, update
 from engram.store.sqlite.snapshots import SESSIONS, make_local_key, snapshot_key
 from engram.store.sqlite.snapshots import SUFFIX as LOCAL_KEY
 
@@ -58,42 +59,16 @@ SELECT id, scope, session, body
 FROM snapshots
 """
 
-PUT_SNAPSHOT = """
-UPDATE snapshots
-SET body = :body
-WHERE id = :id
-"""
-
 SEALED_MEMORIES = """
 SELECT row, id, sealed
 FROM memories
 WHERE sealed IS NOT NULL
 """
 
-PUT_MEMORY = """
-UPDATE memories
-SET sealed = :sealed,
-  content_hash = :hash
-WHERE row = :row
-"""
-
 SEALED_TURNS = """
 SELECT key, session, id, sealed
 FROM turns
 WHERE sealed IS NOT NULL
-"""
-
-PUT_TURN = """
-UPDATE turns
-SET sealed = :sealed
-WHERE key = :key
-"""
-
-PUT_FINGERPRINT = """
-UPDATE judgements
-SET verdict = :fingerprint
-WHERE kind = :kind
-  AND key = :key
 """
 
 TURNED_SPACES = """
@@ -107,31 +82,6 @@ SELECT id, scale, vector
 FROM embeddings
 WHERE id > :low
   AND id < :high
-"""
-
-PUT_VECTOR = """
-UPDATE embeddings
-SET scale = :scale,
-  vector = :vector
-WHERE id = :id
-"""
-
-# An index signs them again when there are enough.
-NO_CENTRE = """
-UPDATE spaces
-SET centre = NULL
-WHERE id = :space
-"""
-
-NO_SIGNATURES = """
-UPDATE marks
-SET signature = NULL
-WHERE space = :space
-"""
-
-DROP_SNAPSHOT = """
-DELETE FROM snapshots
-WHERE id = :id
 """
 
 
@@ -242,9 +192,9 @@ def _seal_sessions(db: Db, was: bytes | None, becomes: bytes) -> None:
         about = snapshot_about(session, Scope(*json.loads(scope)))
         plain = unseal(body, was, about) if was is not None else None
         if plain is None:
-            db.execute(DROP_SNAPSHOT, {"id": id_})
+            delete(db, "snapshots", id=id_)
         else:
-            db.execute(PUT_SNAPSHOT, {"id": id_, "body": _sealed(plain, becomes, about)})
+            update(db, "snapshots", {"body": _sealed(plain, becomes, about)}, id=id_)
 
 
 def _seal_words(db: Db, was: KeyRing, becomes: KeyRing) -> None:
@@ -253,14 +203,14 @@ def _seal_words(db: Db, was: KeyRing, becomes: KeyRing) -> None:
         sealed = resealed(body, was, becomes, id_)
         if sealed is None:
             raise StoreCorrupt(f"the words of {id_} do not open with the key of this file")
-        values = {"row": row, "sealed": sealed, "hash": resealed_hash(sealed, becomes, id_)}
-        db.execute(PUT_MEMORY, values)
+        hashed = resealed_hash(sealed, becomes, id_)
+        update(db, "memories", {"sealed": sealed, "content_hash": hashed}, row=row)
     for key, session, id_, body in ask(db, SEALED_TURNS):
         sealed = resealed(body, was, becomes, turn_about(session, id_))
         if sealed is None:
             raise StoreCorrupt(f"turn {key} does not open with the key of this file")
-        db.execute(PUT_TURN, {"key": key, "sealed": sealed})
-    db.execute(PUT_FINGERPRINT, {"kind": KEY, "key": ALL, "fingerprint": fingerprint(becomes)})
+        update(db, "turns", {"sealed": sealed}, key=key)
+    update(db, "judgements", {"verdict": fingerprint(becomes)}, kind=KEY, key=ALL)
     for space, key in ask(db, TURNED_SPACES, {"ending": TURNED}):
         _turn_vectors(db, space, int(key.split("/")[-2]), was, becomes)
 
@@ -272,9 +222,10 @@ def _turn_vectors(db: Db, space: int, dims: int, was: KeyRing, becomes: KeyRing)
     for id_, scale, body in ask(db, VECTORS_OF_SPACE, {"low": space << 40, "high": (space + 1) << 40}):
         vector = np.frombuffer(body, dtype=np.int8).astype(np.float32) * scale
         rows, scales = quantize((turn @ vector)[None, :])
-        db.execute(PUT_VECTOR, {"id": id_, "scale": float(scales[0]), "vector": rows[0].tobytes()})
-    db.execute(NO_CENTRE, {"space": space})
-    db.execute(NO_SIGNATURES, {"space": space})
+        update(db, "embeddings", {"scale": float(scales[0]), "vector": rows[0].tobytes()}, id=id_)
+    # An index signs them again when there are enough.
+    update(db, "spaces", {"centre": None}, id=space)
+    update(db, "marks", {"signature": None}, space=space)
 
 
 def _sealed(plain: bytes | bytearray, key: bytes, about: str) -> bytes:

@@ -211,6 +211,7 @@ SET memories = (SELECT count(*) FROM memories AS m WHERE m.scope = scopes.id)
 """
 
 PROBLEMS_SHOWN = 3
+MEND = "`engram doctor --repair` saves what can be read"
 FREE_SHARE = 0.25
 """A file of which more is free is worth rewriting; less is used again by what comes next."""
 
@@ -279,9 +280,11 @@ def mend(db: Db) -> list[Finding]:
 def mend_records(db: Db) -> list[Finding]:
     """Look at ledger, names, recall table and counters; mend what follows from the records."""
     mended = [_links(db), _names(db)]
+    events, event = broken_link(db)
+    lines, line = broken_audit(db)
     return [
-        _ledger(db),
-        _audit(db),
+        _chain("ledger", f"{events} events", str(event or "")),
+        _chain("audit", f"{lines} lines", f"line {line}" if line else ""),
         _sealing(db),
         *mended,
         _recall_table(db),
@@ -305,35 +308,25 @@ def _pages(db: Db) -> Finding:
         problems = [line[0] for line in ask(db, "PRAGMA integrity_check")]
     except apsw.CorruptError as error:
         problems = [str(error)]
-    if problems == ["ok"]:
-        return Finding("pages", ok=True, detail="every page of the file is sound")
-    shown = "; ".join(problems[:PROBLEMS_SHOWN])
-    return Finding("pages", ok=False, detail=shown, advice="`engram doctor --repair` saves what can be read")
+    shown = "" if problems == ["ok"] else "; ".join(problems[:PROBLEMS_SHOWN])
+    return _found("pages", "every page of the file is sound", shown, MEND)
 
 
 def _references(db: Db) -> Finding:
     broken = ask(db, "PRAGMA foreign_key_check")
-    if not broken:
-        return Finding("references", ok=True, detail="nothing points to what is not there")
     tables = ", ".join(sorted({line[0] for line in broken}))
-    detail = f"{len(broken)} lines of {tables} point to what is not there"
-    return Finding("references", ok=False, detail=detail, advice="restore a backup")
+    lost = f"{len(broken)} lines of {tables} point to what is not there" if broken else ""
+    return _found("references", "nothing points to what is not there", lost, "restore a backup")
 
 
-def _ledger(db: Db) -> Finding:
-    chained, wrong = broken_link(db)
-    if not wrong:
-        return Finding("ledger", ok=True, detail=f"{chained} events, each chained to the one before")
-    detail = f"{wrong} does not fit to what stands before it: an event was changed or taken out"
-    return Finding("ledger", ok=False, detail=detail, advice="compare with a backup")
+def _chain(name: str, count: str, wrong: str) -> Finding:
+    changed = f"{wrong} does not fit to what stands before it: one was changed or taken out" if wrong else ""
+    return _found(name, f"{count}, each chained to the one before", changed, "compare with a backup")
 
 
-def _audit(db: Db) -> Finding:
-    count, wrong = broken_audit(db)
-    if not wrong:
-        return Finding("audit", ok=True, detail=f"{count} lines, each chained to the one before")
-    detail = f"line {wrong} does not fit to what stands before it: a line was changed or taken out"
-    return Finding("audit", ok=False, detail=detail, advice="compare with a backup")
+def _found(name: str, good: str, trouble: str, advice: str) -> Finding:
+    """That all is well, or what is not."""
+    return Finding(name, ok=not trouble, detail=trouble or good, advice=advice if trouble else "")
 
 
 def _sealing(db: Db) -> Finding:
@@ -377,10 +370,8 @@ def _recall_table(db: Db) -> Finding:
 
 def _unindexed(db: Db) -> Finding:
     missing = ask_value(db, UNINDEXED)
-    if not missing:
-        return Finding("words", ok=True, detail="every memory has its words")
-    detail = f"{missing} memories have no words to be found by"
-    return Finding("words", ok=False, detail=detail, advice="`engram doctor --repair` reads them again")
+    lost = f"{missing} memories have no words to be found by" if missing else ""
+    return _found("words", "every memory has its words", lost, "`engram doctor --repair` reads them again")
 
 
 def _counter(db: Db, name: str, question: str, repair: str) -> Finding:

@@ -16,7 +16,7 @@ import apsw
 
 from engram.errors import EngramError, Overloaded, StoreClosed, StoreError
 from engram.lazily import dataclass
-from engram.store.sqlite.connection import DISK_TROUBLE, Opener, translate
+from engram.store.sqlite.connection import DISK_TROUBLE, GROUP_LIMIT, Opener, translate
 
 # ---------------------------------------------------------------- line
 # A line of waiting work: many threads put in, one takes out in groups. It has a limit and can be closed.
@@ -166,7 +166,7 @@ class Writer:
 
     def _carry_out_some(self) -> bool:
         """Wait for jobs and do them. What was handed over ends with this call, not with the next job."""
-        jobs = self._line.take(self._opener.settings.group_limit)
+        jobs = self._line.take(GROUP_LIMIT)
         for group in self._split(jobs):
             self._settle(group)
         return bool(jobs)
