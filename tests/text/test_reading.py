@@ -72,7 +72,7 @@ def test_slots_are_those_that_trying_every_pattern_finds(side: str) -> None:
 @every(
     ("pattern", "pieces"),
     [
-        (r"\bbirthday\b", ("birthday",)),
+        (r"\bbirthday\b", ("\bbirthday",)),
         (r"(?:cat|dog)s? named", (" named",)),
         (r"colou?r", ("colo",)),
         (r"x+y{2,3}z", ("x",)),

@@ -16,9 +16,11 @@ from tests.tables import every
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 RULES = [(name, heading) for name in FILES for heading in lexicon.headings(name)]
-PATTERNS = [
-    (pieces, row) for name, heading in RULES for pieces, row in lexicon.rules(name, heading) if pieces
-]
+PATTERNS = [row for name, heading in RULES for row in lexicon.parts(name)[heading]]
+
+
+def called(row: str) -> lexicon.Calls:
+    return lexicon.Calls([tuple(piece.lower() for piece in lexicon.needed(row))])
 
 
 def found(text: str, heading: str) -> list[Signal]:
@@ -43,19 +45,19 @@ def test_every_rule_finds_its_examples_and_leaves_the_others(name: str, heading:
 def test_turning_away_early_changes_no_answer(name: str) -> None:
     texts = [text for heading in lexicon.headings(name) for text in lexicon.examples(name, heading)[0]]
     for heading in lexicon.headings(name):
-        for pieces, row in lexicon.rules(name, heading):
-            matching = [text.lower() for text in texts if pieces and re.search(row, text, re.IGNORECASE)]
-            assert [text for text in matching if not any(piece in text for piece in pieces)] == [], row[:60]
+        for row in lexicon.parts(name)[heading]:
+            matching = [text.lower() for text in texts if re.search(row, text, re.IGNORECASE)]
+            assert [text for text in matching if called(row).of(text) != [0]] == [], row[:60]
 
 
 @pytest.mark.slow
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
 @given(st.data())
-def test_every_match_holds_one_of_the_pieces_before_its_pattern(data: st.DataObject) -> None:
-    pieces, row = data.draw(st.sampled_from(PATTERNS))
+def test_every_match_calls_for_its_pattern(data: st.DataObject) -> None:
+    row = data.draw(st.sampled_from(PATTERNS))
     text = data.draw(st.from_regex(re.compile(row, re.IGNORECASE)))
 
-    assert any(piece in text.lower() for piece in pieces)
+    assert called(row).of(text.lower()) == [0]
 
 
 @every(

@@ -189,7 +189,7 @@ def cues(question: str) -> frozenset[str]:
 @cache
 def _patterns() -> lexicon.NamedPatterns:
     parts = (part for part in lexicon.headings("intents") if part not in {"frame", "idle"})
-    return lexicon.NamedPatterns((part, row) for part in parts for _, row in lexicon.rules("intents", part))
+    return lexicon.NamedPatterns((part, row) for part in parts for row in lexicon.parts("intents")[part])
 
 
 def _said(said: frozenset[str], intent: Intent) -> float:

@@ -246,7 +246,7 @@ def known_wordings(lower: str) -> tuple[str, ...]:
 
 @cache
 def _wordings() -> lexicon.NamedPatterns:
-    return lexicon.NamedPatterns((name, row) for name in WEIGHTS for _, row in lexicon.rules(LIST, name))
+    return lexicon.NamedPatterns((name, row) for name in WEIGHTS for row in lexicon.parts(LIST)[name])
 
 
 def _is_reported(text: str, *, foreign: bool) -> bool:

@@ -4,16 +4,15 @@ A file is made of lines; `# ` starts a comment, `[heading]` a part. A line is a 
 pattern for text in lower case. `@name = ...` names a piece of pattern that later lines hold as `<@name>`.
 A line that begins with `+ ` is an example that its part must find, with `- ` one that it must not find.
 
-Patterns are tried on every text that is kept, so most are turned away cheaply. A line of whole words alone,
-`\b(?:met|saw)\b`, is looked up among the words of the text. Before any other line may stand, in braces,
-pieces of text of which every match holds at least one, `{wrong} \b(?:is|was) wrong\b`: without them the
-line is not tried. In a piece `_` stands for a space.
+Patterns are tried on every text that is kept, so most are turned away cheaply: a line of whole words alone,
+`\b(?:met|saw)\b`, is looked up among the words of the text, any other is tried where the text holds one of
+the pieces that the line cannot do without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -78,22 +77,13 @@ def found(name: str, lower: str, *, under: str = "") -> bool:
     >>> found("negations", "i do not know"), found("categories", "please call me sam", under="identity")
     (True, True)
     """
-    plain, others = _tests(name, under, lower.isascii())
+    plain, calls, rows = _tests(name, under, lower.isascii())
     if not plain.isdisjoint(words_of(lower)):
         return True
-    for pieces, expression in others:
-        for piece in pieces:
-            if piece in lower:
-                if compiled(expression).search(lower):
-                    return True
-                break
+    for at in calls.of(lower):  # noqa: SIM110 - asked a dozen times of every text
+        if compiled(rows[at]).search(lower):
+            return True
     return False
-
-
-@lru_cache(maxsize=1 << 8)  # as large as the text a hundred times over: not kept with every text
-def _starts_of(lower: str) -> frozenset[str]:
-    """Every few characters of a text that stand beside each other."""
-    return frozenset(map("".join, zip(lower, lower[1:], lower[2:], strict=False)))
 
 
 @read_once
@@ -105,43 +95,51 @@ def words_of(text: str) -> frozenset[str]:
 @cache
 def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Pattern[str]:
     """One expression that matches any line; `ascii_only` leaves out what plain English text cannot hold."""
-    return re.compile(_any(row for _, row in _rows(name, under, ascii_only=ascii_only)))
-
-
-def rules(name: str, under: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """The patterns of a part as they are written, each with the pieces that call for it."""
-    return tuple(_rows(name, under, ascii_only=False))
+    rows = (row for row in parts(name)[under] if row.isascii() or not ascii_only)
+    return re.compile("|".join(f"(?:{row})" for row in rows) or r"(?!)")
 
 
 class Calls:
-    """Which of many rules a text calls for: those of which a piece occurs in it.
+    r"""Which of many rules a text calls for: those of which a piece occurs in it.
 
-    To look for hundreds of pieces one by one is slow; a piece is looked for only when its first three
-    characters occur, which is one look at a set.
+    To look for hundreds of pieces one by one is slow; a piece that holds the beginning of a word is looked
+    for only when a word of the text begins so, which is one look at a set. `\b`: the piece begins a word.
 
-    >>> Calls([("wrong", "mistake"), ("birthday",), ()]).of("my mistake")
+    >>> Calls([("\bwrong", "\bmistake"), ("\bbirthday",), ()]).of("my mistake")
     [0, 2]
     """
 
     def __init__(self, pieces: Sequence[tuple[str, ...]]) -> None:
         self._always = [at for at, any_of in enumerate(pieces) if not any_of]
         self._by_start: dict[str, list[tuple[str, int]]] = {}
-        short: list[tuple[str, int]] = []
+        loose: list[tuple[str, int]] = []
+        few = sum(map(len, pieces)) <= _FEW
         for at, any_of in enumerate(pieces):
             for piece in any_of:
-                group = short if len(piece) < _START else self._by_start.setdefault(piece[:_START], [])
-                group.append((piece, at))
-        self._short = short, [pair for pair in short if pair[0].isascii()]
+                start = "" if few else _start_of(piece)
+                group = self._by_start.setdefault(start, []) if start else loose
+                group.append((piece.removeprefix("\b"), at))
+        self._loose = loose, [pair for pair in loose if pair[0].isascii()]
 
     def of(self, lower: str) -> list[int]:
         """The places of the rules that a text in lower case calls for, in order."""
-        called = {at for piece, at in self._short[lower.isascii()] if piece in lower}
+        called = [at for piece, at in self._loose[lower.isascii()] if piece in lower]
         if self._by_start:
-            for start in _starts_of(lower) & self._by_start.keys():
-                for piece, at in self._by_start[start]:
-                    if piece in lower:
-                        called.add(at)
-        return sorted(called.union(self._always)) if called else self._always
+            for start in self._by_start.keys() & _word_starts(lower):
+                called += [at for piece, at in self._by_start[start] if piece in lower]
+        return sorted({*called, *self._always}) if called else self._always
+
+
+@read_once
+def _word_starts(lower: str) -> frozenset[str]:
+    return frozenset([word[:_START] for word in words_of(lower)])
+
+
+def _start_of(piece: str) -> str:
+    """How a word begins that every text with this piece has; empty where it holds no beginning."""
+    begun = [run for run in _RUN.finditer(piece) if run.start() and run.end() - run.start() >= _START]
+    whole = [run for run in _RUN.finditer(piece) if run.start() and run.end() < len(piece)]
+    return (begun or whole)[0][0][:_START] if begun or whole else ""
 
 
 class NamedPatterns:
@@ -188,14 +186,30 @@ def alternatives(pattern: str) -> list[str]:
 def needed(pattern: str) -> tuple[str, ...]:
     r"""Pieces of text of which every match of a pattern holds at least one; none where that cannot be told.
 
-    >>> needed(r"\bmy (?:cat|dog)s?\b|tortoise"), needed(r"\d+ ?(?:years?|months) old"), needed(r"\w+|a")
+    >>> needed(r"my (?:cat|dog)s?\b|tortoise"), needed(r"\d+ ?(?:years?|months) old"), needed(r"\w+|a")
     (('my cat', 'my dog', 'tortoise'), ('year', 'months'), ())
+    >>> needed(r"^i (?:now )?play") == ("\bplay",)  # where a word begins for certain
+    True
     """
-    return _needed(_ATOMS.findall(pattern), 0)[0]
+    return _needed(_ATOMS.findall(pattern), 0, edge=False).pieces
 
 
-def _needed(atoms: list[tuple[str, str]], at: int) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """The same from a place to the end of its group; the group itself if it is plain; and where it ends.
+class _Group(NamedTuple):
+    """What is known of a piece of a pattern."""
+
+    pieces: tuple[str, ...]
+    """Of which every match holds one."""
+    plain: tuple[str, ...]
+    """All that it matches, where that is plain text."""
+    end: int
+    """Where the pattern goes on."""
+    times: str
+    edge: bool
+    """Whether no word goes on where a match ends."""
+
+
+def _needed(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
+    """The same from a place to the end of its group; `edge`: no word goes on where it begins.
 
     Of each alternative the longest pieces: plain text, with groups of plain text spelt out.
     """
@@ -203,40 +217,57 @@ def _needed(atoms: list[tuple[str, str]], at: int) -> tuple[tuple[str, ...], tup
     spelt: list[str] | None = []
     choices: list[tuple[str, ...]] = []
     runs: tuple[str, ...] = ("",)
+    begun = now = edge
+    closed = True
     while True:
-        atom, times = atoms[at] if at < len(atoms) else (")", "")
-        at += 1
+        atom = atoms[at][0] if at < len(atoms) else ")"
         if atom in "|)":
             spelt = [*spelt, *runs] if spelt is not None and not choices else None
-            choices.append(runs)
+            choices.append(_marked(runs, begun))
             found.append(max((one for one in choices if all(one)), key=_shortest, default=()))
-            choices, runs = [], ("",)
+            closed = closed and now
+            choices, runs, now = [], ("",), edge
+            at += 1
             if atom == ")":
                 pieces = tuple(dict.fromkeys(piece for one in found for piece in one)) if all(found) else ()
-                return pieces, tuple(spelt) if spelt and all(spelt) else (), at
+                times = atoms[at - 1][1] if at <= len(atoms) else ""
+                return _Group(pieces, tuple(spelt) if spelt and all(spelt) else (), at, times, closed)
             continue
-        inside: tuple[str, ...] = ()
-        plain: tuple[str, ...] = ()
-        if atom[0] != "(":
-            one = _ESCAPED.get(atom, "") if atom[0] in "\\[.^$" else atom
-            plain = (one,) if one else ()
-        elif atom[-1] != ")":
-            inside, plain, at = _needed(atoms, at)
-            times = atoms[at - 1][1]
-            if not _INSIDE.fullmatch(atom):
-                inside = plain = ()
-        if plain and not times and len(plain) * len(runs) <= _SPELT_OUT:
-            runs = tuple([run + piece for run in runs for piece in plain])
+        one = _part(atoms, at, edge=now)
+        begun = now if runs == ("",) else begun
+        if one.plain and not one.times and len(one.plain) * len(runs) <= _SPELT_OUT:
+            runs = tuple([run + piece for run in runs for piece in one.plain])
         elif atom not in _EMPTY:
-            more = times[:1] == "+"
-            choices.append(tuple(run + plain[0] for run in runs) if more and len(plain) == 1 else runs)
-            if inside and (more or not times):
-                choices.append(inside)
+            more = one.times[:1] == "+"
+            held = tuple(run + one.plain[0] for run in runs) if more and len(one.plain) == 1 else runs
+            choices.append(_marked(held, begun))
+            if one.pieces and (more or not one.times):
+                choices.append(one.pieces)
             runs = ("",)
+        at, now = one.end, one.edge and (now or one.times[:1] not in _MAYBE)
+
+
+def _part(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
+    """The atom at a place, or the whole group that begins there."""
+    atom, times = atoms[at]
+    if atom[0] != "(":
+        one = _ESCAPED.get(atom, "") if atom[0] in "\\[.^$" else atom
+        ends = atom in _EDGES or (one != "" and not _RUN.fullmatch(one[-1]))
+        return _Group((), (one,) if one else (), at + 1, times, ends)
+    if atom[-1] == ")":
+        return _Group((), (), at + 1, times, edge)
+    group = _needed(atoms, at + 1, edge=edge)
+    if _INSIDE.fullmatch(atom):
+        return group
+    return _Group((), (), group.end, group.times, edge if atom[-1] in "=!" else group.edge)
+
+
+def _marked(runs: tuple[str, ...], begun: bool) -> tuple[str, ...]:  # noqa: FBT001 - of all of them
+    return tuple(f"\b{run}" if run and _RUN.match(run) else run for run in runs) if begun else runs
 
 
 def _shortest(pieces: tuple[str, ...]) -> int:
-    return min(map(len, pieces))
+    return min(len(piece.removeprefix("\b")) for piece in pieces)
 
 
 _ATOMS = re.compile(
@@ -247,16 +278,18 @@ _ATOMS = re.compile(
 _INSIDE = re.compile(r"\(|\(\?(?:P<\w+>|:)")
 _ESCAPED = {"\\.": ".", "\\-": "-", "\\+": "+", "\\?": "?", "\\/": "/", "\\$": "$", "\\(": "(", "\\)": ")"}
 _EMPTY: Final = frozenset({r"\b", "^"})
+_EDGES: Final = frozenset({r"\b", "^", r"\s"})
+_MAYBE: Final = ("?", "*", "{")
 _SPELT_OUT: Final = 64
 """Pieces that one alternative is looked for by at most."""
-_START = 3
+_START: Final = 3
+_FEW: Final = 32
+"""Pieces that are looked for faster one by one."""
 _RUN = re.compile(r"\w+")
 _HEADING = re.compile(r"\[[a-z ]+\]")
 _NAMED = re.compile(r"@(?P<name>[a-z]+) = (?P<piece>.*)")
 _NAME_USED = re.compile(r"<@([a-z]+)>")
-_PIECES = re.compile(r"(?:\{(?P<pieces>[^}]+)\} )?(?P<row>.*)")
 _PLAIN = re.compile(r"\\b(?:\(\?:\w+(?:\|\w+)*\)|\w+)\\b")
-_Others = tuple[tuple[tuple[str, ...], str], ...]
 
 
 def _headed(name: str) -> Iterator[tuple[str, str]]:
@@ -275,29 +308,16 @@ def _whole(row: str, named: dict[str, str]) -> str:
 
 
 @cache
-def _tests(name: str, under: str, ascii_only: bool) -> tuple[frozenset[str], _Others]:  # noqa: FBT001 - a cache key
-    """The words to look up, then the patterns to try, each with the pieces that call for it."""
+def _tests(name: str, under: str, ascii_only: bool) -> tuple[frozenset[str], Calls, list[str]]:  # noqa: FBT001 - a cache key
+    """The words to look up, then the patterns to try and what calls for each."""
     plain: set[str] = set()
-    called: dict[tuple[str, ...], list[str]] = {}
-    for pieces, row in _rows(name, under, ascii_only=ascii_only):
+    rows: list[str] = []
+    for row in parts(name)[under]:
         if _PLAIN.fullmatch(row):
             plain.update(row[2:-2].removeprefix("(?:").removesuffix(")").split("|"))
-        else:
-            called.setdefault(pieces or ("",), []).append(row)  # the empty piece occurs in every text
-    return frozenset(plain), tuple((pieces, _any(rows)) for pieces, rows in called.items())
-
-
-def _rows(name: str, under: str, *, ascii_only: bool) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The lines of a part, each with its pieces."""
-    for line in parts(name)[under]:
-        match = _PIECES.fullmatch(line)
-        if match and (line.isascii() or not ascii_only):
-            pieces = (match["pieces"] or "").split()
-            yield tuple(piece.replace("_", " ") for piece in pieces), match["row"]
-
-
-def _any(rows: Iterable[str]) -> str:
-    return "|".join(f"(?:{row})" for row in rows) or r"(?!)"
+        elif row.isascii() or not ascii_only:
+            rows += alternatives(row)
+    return frozenset(plain), Calls(list(map(needed, rows))), rows
 
 
 @cache

@@ -161,9 +161,9 @@ def _rules(name: str, level: Level) -> tuple[tuple[_Rule, ...], lexicon.Calls]:
         strength, _, rest = heading.partition(" ")
         category, _, title = rest.partition(" ")
         if strength.upper() == level.name:
-            for pieces, row in lexicon.rules(name, heading):
+            for row in lexicon.parts(name)[heading]:
                 found.append(_Rule(category, title, re.compile(row, re.IGNORECASE)))
-                calls.append(pieces)
+                calls.append(tuple(piece.lower() for piece in lexicon.needed(row)))
     return tuple(found), lexicon.Calls(calls)
 
 
@@ -344,7 +344,7 @@ def waiting_on(text: str) -> str:
     >>> waiting_on("Waiting for Anna to sign the contract"), waiting_on("I'll call Anna")
     ('Anna', '')
     """
-    for _, row in lexicon.rules(FILE, "waiting"):
+    for row in lexicon.parts(FILE)["waiting"]:
         found = _waiting(row).search(text)
         if found:
             return " ".join(found["whom"].split())
