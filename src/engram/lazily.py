@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import MISSING
 from functools import partial
 from importlib import import_module
@@ -66,9 +67,9 @@ else:
         if any(dataclasses.is_dataclass(parent) for parent in cls.__bases__):
             return dataclasses.dataclass(cls, eq=eq, frozen=frozen, slots=slots)
         own = frozenset(vars(cls))
-        made = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots)
+        made = _with_fields(cls, slots=slots)
         settled = made.__dataclass_params__
-        settled.init, settled.repr, settled.eq, settled.frozen = True, True, eq, frozen
+        settled.eq, settled.frozen = eq, frozen
         given = {"__init__": _begun_later(made, slots=slots), "__repr__": _shown(made)}
         if eq:
             given |= {"__eq__": _compared(made), "__hash__": _hashed(made) if frozen else None}
@@ -80,13 +81,79 @@ else:
         return made
 
 
+@dataclasses.dataclass
+class _Usual:
+    """What the standard library makes of a class with one field: others are made after it."""
+
+    field: str
+
+
+_USUAL_KIND = _Usual.__dataclass_fields__["field"]._field_type  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _with_fields(cls: Any, *, slots: bool) -> Any:
+    """The class with its fields described as the standard library describes them, and in slots if wanted."""
+    described: dict[str, dataclasses.Field[Any]] = {}
+    for name, hint in vars(cls).get("__annotations__", {}).items():
+        if str(hint).removeprefix("typing.").startswith("ClassVar"):
+            continue
+        default = vars(cls).get(name, MISSING)
+        one = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        one.name, one.type, one.kw_only = name, hint, False
+        one._field_type = _USUAL_KIND  # type: ignore[attr-defined]  # noqa: SLF001
+        if one.default is not MISSING:
+            setattr(cls, name, one.default)
+        elif default is not MISSING:
+            delattr(cls, name)
+        described[name] = one
+    cls.__dataclass_fields__ = described
+    cls.__dataclass_params__ = copy(_Usual.__dataclass_params__)  # type: ignore[attr-defined]
+    cls.__match_args__ = tuple(name for name, one in described.items() if one.init)
+    if not slots:
+        return cls
+    left_out = {*described, "__dict__", "__weakref__"}
+    body = {name: value for name, value in vars(cls).items() if name not in left_out}
+    made = type(cls)(cls.__name__, cls.__bases__, body | {"__slots__": tuple(described)})
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+FEW = 4
+"""So many of a kind are filled field by field; only for more is it worth to write out how."""
+
+
 def _begun_later(made: Any, *, slots: bool) -> Callable[..., None]:
+    left = iter(range(FEW))
+
     def __init__(self: Any, /, *args: Any, **named: Any) -> None:  # noqa: N807 (it stands for one)
+        if next(left, None) is not None and _filled(self, made, args, named, slots=slots):
+            return
         if vars(made)["__init__"] is __init__:
             made.__init__ = _written_init(made, slots=slots)
         made.__init__(self, *args, **named)
 
     return __init__
+
+
+def _filled(self: Any, made: Any, args: Sequence[Any], named: dict[str, Any], *, slots: bool) -> bool:
+    """Fill the fields of one; False when what is given does not fit, which the written function tells."""
+    fields, taken = made.__dataclass_fields__.values(), made.__match_args__
+    values = dict(zip(taken, args, strict=False))
+    if len(args) > len(taken) or values.keys() & named.keys() or not named.keys() <= {*taken}:
+        return False
+    values |= named
+    for one in fields:
+        if one.name not in values and one.default_factory is not MISSING:
+            values[one.name] = one.default_factory()
+        elif one.name not in values and one.default is not MISSING and (one.init or slots):
+            values[one.name] = one.default
+        elif one.init and one.name not in values:
+            return False
+    for name, value in values.items():
+        object.__setattr__(self, name, value)
+    if hasattr(made, "__post_init__"):
+        self.__post_init__()
+    return True
 
 
 def _written_init(made: Any, *, slots: bool) -> Any:
