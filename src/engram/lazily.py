@@ -100,7 +100,7 @@ def _with_fields(cls: Any, *, slots: bool) -> Any:
         default = vars(cls).get(name, MISSING)
         one = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
         one.name, one.type, one.kw_only = name, hint, False
-        one._field_type = _USUAL_KIND  # type: ignore[attr-defined]  # noqa: SLF001
+        one._field_type = _USUAL_KIND  # type: ignore[union-attr]  # noqa: SLF001
         if one.default is not MISSING:
             setattr(cls, name, one.default)
         elif default is not MISSING:
@@ -108,7 +108,7 @@ def _with_fields(cls: Any, *, slots: bool) -> Any:
         described[name] = one
     cls.__dataclass_fields__ = described
     cls.__dataclass_params__ = copy(_Usual.__dataclass_params__)  # type: ignore[attr-defined]
-    cls.__match_args__ = tuple(name for name, one in described.items() if one.init)
+    cls.__match_args__ = tuple(name for name, one in described.items() if one.init)  # type: ignore[misc]
     if not slots:
         return cls
     left_out = {*described, "__dict__", "__weakref__"}

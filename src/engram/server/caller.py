@@ -15,6 +15,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
@@ -101,6 +102,7 @@ def is_forwarded(headers: Mapping[str, str]) -> bool:
     return any(name in FORWARDED or name.startswith(FORWARDED_BEGINNINGS) for name in headers)
 
 
+@lru_cache(maxsize=1_000)
 def is_loopback(address: str) -> bool:
     """Whether an address is only another name for this machine.
 

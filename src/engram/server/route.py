@@ -5,6 +5,7 @@ Long calls tell by server-sent events how far they have come; so does the ledger
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
@@ -127,6 +128,8 @@ DEEPEST = 100
 """Bodies may not be nested deeper: whoever walks through them recurses."""
 MOST_ITEMS = 10_000
 """A list in a body may not be longer: as many statements take about as long as a call may."""
+LONG_S = 1.0
+"""So long work takes before anybody looks whether its caller is still there."""
 GONE_S = 5.0
 """So long work goes on for a caller that has gone: who sends and does not wait is served, if it is short."""
 
@@ -158,26 +161,28 @@ def endpoint(route: Route, memory_host: MemoryHost, keys: Keys) -> Serve:
 async def while_wanted(request: Request, work: Callable[[], Awaitable[T]]) -> T:
     """What the work comes to; it is given up when the caller has gone for a while. The body must be read.
 
-    Raises CallerGone, or whatever the work raises.
+    Whether it has is looked at only of work that takes long. Raises CallerGone, or whatever the work raises.
     """
-    outcome: list[T] = []
-    try:
-        async with anyio.create_task_group() as group:
+    watching: list[asyncio.Task[None]] = []
+    with anyio.CancelScope() as scope:
+        begin = asyncio.get_running_loop().call_later(
+            LONG_S, lambda: watching.append(asyncio.ensure_future(_give_up(request, scope)))
+        )
+        try:
+            return await work()
+        finally:
+            begin.cancel()
+            for one in watching:
+                one.cancel()
+    raise CallerGone
 
-            async def watch() -> None:
-                while (await request.receive())["type"] != "http.disconnect":
-                    pass
-                await anyio.sleep(GONE_S)
-                group.cancel_scope.cancel()
 
-            group.start_soon(watch)
-            outcome.append(await work())
-            group.cancel_scope.cancel()
-    except ExceptionGroup as several:  # there is but one: what the work raised
-        raise several.exceptions[0] from several.exceptions[0].__cause__
-    if not outcome:
-        raise CallerGone
-    return outcome[0]
+async def _give_up(request: Request, scope: anyio.CancelScope) -> None:
+    """End the work when the caller has gone for a while."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    await anyio.sleep(GONE_S)
+    scope.cancel()
 
 
 def _work(
