@@ -34,21 +34,17 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "context",
             "Make the prompt for a message, within a model's budget.",
         ),
-        "resume": ("engram.cli.recall", "resume", "Tell a session that starts cold where things stand."),
-        "pack": (
-            "engram.cli.recall",
-            "pack",
-            "Write the recall pack: rules, open loops, today, context, procedures.",
-        ),
-        "session": ("", "", "Look at sessions, wake them and send them to sleep."),
+        "session": ("", "", "Look at sessions, wake them, tell them where things stand."),
     },
     "Look and change": {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),
-        "history": ("engram.cli.browse", "history", "Tell what happened to a memory, or to all."),
-        "edit": ("engram.cli.browse", "edit", "Change a memory; the old words stay in its history."),
         "forget": ("", "", "Archive a memory: no longer recalled, and restored at any time."),
-        "memory": ("", "", "Change how a memory stands: pin, restore, confirm, move, relate, erase."),
+        "memory": (
+            "",
+            "",
+            "Change a memory, see its history: edit, pin, restore, confirm, move, relate, erase.",
+        ),
     },
     "Know": {
         "facts": ("", "", "Ask, add and follow facts: who is what to whom."),
@@ -57,8 +53,6 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "conflicts": ("", "", "Look at what contradicts what, and settle it."),
         "gaps": ("", "", "Look at what is not known, ask about it and answer."),
         "commitments": ("", "", "Open, wait for and close what was promised."),
-        "triggers": ("", "", "Let words in a message load pages into the recall pack."),
-        "bus": ("", "", "Let agents tell each other what they learned."),
     },
     "Bring in and take out": {
         "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
@@ -72,11 +66,6 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "workspace",
             "Keep a folder of plain files in step with the memory.",
         ),
-        "migrate": (
-            "engram.cli.vault",
-            "migrate",
-            "Move the whole memory: SOURCE and TARGET are a file or postgresql://… each.",
-        ),
         "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
     },
     "Maintain": {
@@ -85,7 +74,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "consolidate",
             "Let memories mature: promote, merge, learn, doubt and forget.",
         ),
-        "maintain": ("", "", "Dream, audit, check, tidy up, and take a run back."),
+        "maintain": ("", "", "Dream, audit, check, tidy up, take a run back, move to another store."),
         "stats": ("engram.cli.maintain", "stats", "Count what is kept."),
         "doctor": ("engram.cli.maintain", "doctor", "Look for damage, and with --repair mend it."),
         "backup": (
@@ -96,41 +85,40 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Serve and connect": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
-        "server": ("", "", "Open the page, let others in, stand before a model service."),
-        "mcp": ("engram.cli.setup", "mcp", "Serve an MCP client over stdin and stdout."),
+        "server": ("", "", "Open the page, let others in, serve MCP, stand before a model service."),
         "setup": ("engram.cli.setup", "setup", "Connect a client: Claude Code, Cursor, Codex and others."),
     },
     "Set up": {
         "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
         "vault": ("engram.cli.vault", "vault", "Encrypt the file, open and lock it, change its key."),
-        "models": ("engram.cli.configuration", "models", "Get better embedding models, and choose one."),
         "bench": ("engram.bench.commands", "bench", "Measure recall and speed."),
         "demo": ("engram.cli.demo", "demo", "Tour a memory in a minute, on a file of its own."),
     },
 }
 
-# Commands made by hand that stand in a group.
+# What stands in a group beside what its operations make: by hand, or another group, with what that does.
 WITHIN: dict[str, dict[str, tuple[str, str]]] = {
+    "session": {
+        "resume": ("engram.cli.recall", "resume"),
+        "pack": ("engram.cli.recall", "pack"),
+        "triggers": ("", "Let words in a message load pages into the recall pack."),
+    },
     "memory": {
-        "erase": ("engram.cli.browse", "erase"),
-        "feedback": ("engram.cli.browse", "feedback"),
-        "trash": ("engram.cli.browse", "trash"),
+        name: ("engram.cli.browse", name) for name in ("edit", "history", "erase", "feedback", "trash")
     },
     "maintain": {
-        "dream": ("engram.cli.maintain", "dream"),
-        "audit": ("engram.cli.maintain", "audit"),
-        "drift": ("engram.cli.maintain", "drift"),
-        "runs": ("engram.cli.maintain", "runs"),
-        "undo": ("engram.cli.maintain", "undo"),
-        "reread": ("engram.cli.maintain", "reread"),
-        "vacuum": ("engram.cli.maintain", "vacuum"),
-        "reembed": ("engram.cli.maintain", "reembed"),
+        **{
+            name: ("engram.cli.maintain", name)
+            for name in ("dream", "audit", "drift", "runs", "undo", "reread", "vacuum", "reembed")
+        },
+        "migrate": ("engram.cli.vault", "migrate"),
     },
     "server": {
-        "page": ("engram.cli.serve", "page"),
-        "proxy": ("engram.cli.serve", "proxy"),
-        "token": ("engram.cli.serve", "token"),
+        **{name: ("engram.cli.serve", name) for name in ("page", "proxy", "token")},
+        "mcp": ("engram.cli.setup", "mcp"),
+        "bus": ("", "Let agents tell each other what they learned."),
     },
+    "config": {"models": ("engram.cli.configuration", "models")},
 }
 UNLISTED: dict[str, tuple[str, str]] = {
     "hook": ("engram.cli.setup", "hook"),
@@ -167,8 +155,8 @@ class App(click.Group):
             return _load(*UNLISTED[place])
         for section in COMMANDS.values():
             if place in section:
-                module, attribute, _ = section[place]
-                return _load(module, attribute) if module else _made(place)
+                module, attribute, what = section[place]
+                return _whole(place, _load(module, attribute) if module else _made(place, what))
         return None
 
     def resolve_command(
@@ -212,13 +200,17 @@ class App(click.Group):
         sys.exit(leave_after(lambda: super(App, self).main(given, prog_name, complete_var, **extra), given))
 
 
-def _made(name: str) -> click.Command | None:
+def _made(name: str, what: str) -> click.Command:
     from engram.cli.made import made_command
 
-    made = made_command(name, next(row[name][2] for row in COMMANDS.values() if name in row))
-    for inner, (module, attribute) in WITHIN.get(name, {}).items():
+    return made_command(name, what)
+
+
+def _whole(name: str, made: click.Command) -> click.Command:
+    """A group with what else stands in it."""
+    for inner, (module, told) in WITHIN.get(name, {}).items():
         assert isinstance(made, click.Group)  # noqa: S101 (a name with others within is a group)
-        made.add_command(_load(module, attribute), inner)
+        made.add_command(_load(module, told) if module else _made(inner, told), inner)
     return made
 
 

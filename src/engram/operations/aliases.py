@@ -72,29 +72,18 @@ TOOLS_BEFORE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 COMMANDS_BEFORE: Mapping[str, str] = MappingProxyType(
     {
-        "erase": "memory erase",
-        "feedback": "memory feedback",
-        "trash": "memory trash",
-        "restore": "memory restore",
-        "relate": "memory relate",
-        "unrelate": "memory unrelate",
-        "pin": "memory pin",
-        "confirm": "memory confirm",
-        "promote": "memory promote",
-        "demote": "memory demote",
-        "status": "memory status",
-        "dream": "maintain dream",
-        "audit": "maintain audit",
-        "drift": "maintain drift",
-        "runs": "maintain runs",
-        "salvage": "backup salvage",
-        "undo": "maintain undo",
-        "reread": "maintain reread",
-        "vacuum": "maintain vacuum",
-        "reembed": "maintain reembed",
-        "page": "server page",
-        "proxy": "server proxy",
-        "token": "server token",
+        name: f"{group} {name}"
+        for group, names in {
+            "backup": "salvage",
+            "config": "models",
+            "maintain": "audit dream drift migrate reembed reread runs undo vacuum",
+            "memory": (
+                "confirm demote edit erase feedback history pin promote relate restore status trash unrelate"
+            ),
+            "server": "bus mcp page proxy token",
+            "session": "pack resume triggers",
+        }.items()
+        for name in names.split()
     }
 )
 """Commands that stand in a group by now and are still understood without it."""
