@@ -23,7 +23,7 @@ from engram.lazily import dataclass
 from engram.llm import answers, prompts
 from engram.llm.answers import Bad
 from engram.llm.client import ChatClient, Failed, ModelReply, ModelRequest, Service
-from engram.llm.prompts import Prompt, lines
+from engram.llm.prompts import Prompt, asking, lines
 from engram.model.capture import Turn
 from engram.model.clock import Clock
 from engram.model.knowledge import (
@@ -112,71 +112,67 @@ class ModelAdvisor:
         """The statements worth keeping in these turns; empty when there are none."""
         if not turns:
             return ()
-        prompt = prompts.extract(turns, before)
-        return self._ask("extract", prompt, lambda text: answers.extracted(text, turns, before))
+        read = partial(answers.extracted, turns=turns, before=before)
+        return self._ask(prompts.extract(turns, before), read)
 
     def merge(self, old: str, new: str) -> str | None:
         """One statement that says what both say."""
-        return self._ask("merge", prompts.merge(old, new), lambda text: answers.merged(text, old, new))
+        return self._ask(asking("merge", old=old, new=new), partial(answers.merged, old=old, new=new))
 
     def compare(self, old: str, new: str) -> Comparison | None:
         """What a new statement is to an old one."""
-        return self._ask("compare", prompts.compare(old, new), answers.compared)
+        read = partial(answers.one_of, name="relation", kind=Comparison)
+        return self._ask(asking("compare", old=old, new=new), read)
 
     def rank(self, question: str, texts: Sequence[str]) -> tuple[int, ...] | None:
         """The places of the texts in the order in which they answer the question."""
-        if not texts:
-            return ()
-        prompt = prompts.rank(question, texts)
-        return self._ask("rank", prompt, lambda text: answers.ranked(text, len(texts)))
+        read = partial(answers.ranked, count=len(texts))
+        return self._ask(asking("rank", question=question, memories=texts), read) if texts else ()
 
     def decompose(self, question: str, known: Sequence[str]) -> tuple[str, ...] | None:
         """The smaller questions that what is known leaves open."""
-        prompt = prompts.decompose(question, known)
-        return self._ask("decompose", prompt, lambda text: answers.decomposed(text, question))
+        read = partial(answers.decomposed, question=question)
+        return self._ask(asking("decompose", question=question, memories=known), read)
 
     def expand(self, question: str) -> tuple[str, ...] | None:
         """Other words in which what answers the question may be told."""
-        prompt = prompts.expand(question)
-        return self._ask("expand", prompt, lambda text: answers.expanded(text, question))
+        shown = prompts.shortened(question, prompts.LONGEST_BEFORE)
+        return self._ask(asking("expand", question=shown), partial(answers.expanded, question=question))
 
     def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
         """The answer, claim by claim, each with what it rests on."""
-        if not known:
-            return ()
-        prompt = prompts.synthesize(question, known)
-        return self._ask("synthesize", prompt, lambda text: answers.synthesized(text, len(known)))
+        read = partial(answers.synthesized, count=len(known))
+        return self._ask(asking("synthesize", question=question, memories=known), read) if known else ()
 
     def summarize(self, texts: Sequence[str], words: int) -> str | None:
         """What several statements come to."""
-        if not texts:
-            return None
-        prompt = prompts.summarize(texts, words)
-        return self._ask("summarize", prompt, lambda text: answers.summarized(text, texts, words))
+        read = partial(answers.summarized, texts=texts, words=words)
+        return self._ask(asking("summarize", memories=texts, words=words), read) if texts else None
 
     def gate(self, texts: Sequence[str]) -> tuple[Chosen, ...] | None:
         """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
         read = partial(answers.chosen, name="approve", count=len(texts))
-        return self._ask("gate", prompts.gate(texts), read) if texts else ()
+        return self._ask(asking("gate", memories=texts), read) if texts else ()
 
     def triage(self, texts: Sequence[str]) -> tuple[Chosen, ...] | None:
         """Of each memory whether it is worth more than a day."""
         read = partial(answers.chosen, name="promote", count=len(texts))
-        return self._ask("triage", prompts.triage(texts), read) if texts else ()
+        return self._ask(asking("triage", memories=texts), read) if texts else ()
 
     def reconcile(self, old: str, new: str) -> Reconciled | None:
         """What becomes of an older memory beside a newer one about the same thing."""
-        return self._ask("reconcile", prompts.reconcile(old, new), answers.reconciled)
+        read = partial(answers.one_of, name="outcome", kind=Reconciled)
+        return self._ask(asking("reconcile", old=old, new=new), read)
 
     def distill(self, notes: Sequence[str], longest: int) -> str | None:
         """How things stand by several notes, in at most so many characters."""
         read = partial(answers.distilled, notes=notes, longest=longest)
-        return self._ask("distill", prompts.distill(notes, longest), read)
+        return self._ask(asking("distill", memories=notes, length=longest), read)
 
     def audit(self, lines: Sequence[str], texts: Sequence[str]) -> tuple[Proposal, ...] | None:
         """What should stand higher, lower or together."""
         read = partial(answers.audited, texts=texts)
-        return self._ask("audit", prompts.audit(lines), read) if lines else ()
+        return self._ask(asking("audit", memories=lines), read) if lines else ()
 
     def health(self) -> Health:
         """Whether a model can be asked at the moment; a short question without cost finds out."""
@@ -198,8 +194,9 @@ class ModelAdvisor:
         awake = next(model for model, reason in zip(models, reasons, strict=True) if not reason)
         return Health(ok=True, detail=" ".join([awake, *(f"({reason})" for reason in reasons if reason)]))
 
-    def _ask(self, component: str, prompt: Prompt, read: Read[Value]) -> Value | None:
+    def _ask(self, prompt: Prompt, read: Read[Value]) -> Value | None:
         """The first usable answer of the models that may be asked."""
+        component = prompt.name
         if self._config.level == "off":
             return None
         begun = self._clock.monotonic()

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from engram.lazily import dataclass
 from engram.llm import grounding
@@ -27,6 +27,7 @@ from engram.text.kinds import category_of
 from engram.text.marks import marks
 from engram.text.words import content_words, normalized
 
+OneWord = TypeVar("OneWord", Comparison, Reconciled)
 MOST_STATEMENTS: Final = 50
 MOST_FACTS: Final = 10
 MOST_ENTITIES: Final = 20
@@ -68,10 +69,9 @@ def extracted(text: str, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> 
 
 def merged(text: str, old: str, new: str) -> str | Bad:
     """One statement that keeps what both say and adds nothing."""
-    value = field_of(text, "merged")
-    if not isinstance(value, str) or not value.strip():
-        return unusable(text, 'it holds no JSON object with a text "merged"')
-    content = clean(value)
+    content = _text(text, "merged")
+    if isinstance(content, Bad):
+        return content
     if len(content) > max(LONGEST_STATEMENT, len(old) + len(new)) or is_instruction(content):
         return Bad('"merged" is not one short statement')
     result, given = marks(content), (marks(old), marks(new))
@@ -85,13 +85,17 @@ def merged(text: str, old: str, new: str) -> str | Bad:
     return content
 
 
-def compared(text: str) -> Comparison | Bad:
-    """What the new statement is to the old one."""
-    value = field_of(text, "relation")
-    word = value.strip().lower() if isinstance(value, str) else ""
-    if word in set(Comparison):
-        return Comparison(word)
-    return unusable(text, f'it holds no JSON object with "relation", one of {", ".join(Comparison)}')
+def one_of(text: str, name: str, kind: type[OneWord]) -> OneWord | Bad:
+    """The one of a few words that an answer gives under a name.
+
+    >>> one_of('{"outcome": "Absorb"}', "outcome", Reconciled).value
+    'absorb'
+    """
+    value = field_of(text, name)
+    word = value.strip().lower().replace(" ", "_") if isinstance(value, str) else ""
+    if word in set(kind):
+        return kind(word)
+    return unusable(text, f'it holds no JSON object with "{name}", one of {", ".join(kind)}')
 
 
 def is_instruction(text: str) -> bool:
@@ -142,6 +146,14 @@ def field_of(text: str, name: str) -> Any:
     """A named value of the first object that has it."""
     found = (value[name] for value in grounding.values(text) if isinstance(value, dict) and name in value)
     return next(found, None)
+
+
+def _text(text: str, name: str) -> str | Bad:
+    """A named text, made clean."""
+    value = field_of(text, name)
+    if not isinstance(value, str) or not value.strip():
+        return unusable(text, f'it holds no JSON object with a text "{name}"')
+    return clean(value)
 
 
 def _statement(item: Any, turns: Sequence[Turn], before: Sequence[Turn]) -> Extracted | str | None:
@@ -324,32 +336,26 @@ def _about(value: Any, said: GroundingEvidence) -> str:
 
 def _ended(value: Any, said: GroundingEvidence) -> tuple[Fact, ...]:
     """Facts that are said to be over, by the object that was named."""
-    given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-    found: dict[Fact, None] = {}
-    for item in given[: 5 * MOST_FACTS]:
-        subject, predicate, thing = (
-            clean(item.get(part)).lower() for part in ("subject", "predicate", "object")
-        )
-        known = all(map(_is_name, (subject, predicate, thing)))
-        if known and grounding.names(said, subject) and grounding.supports(said, thing):
-            found.setdefault(Fact(subject, predicate, thing))
-    return tuple(found)[:MOST_FACTS]
+    return tuple(dict.fromkeys(Fact(*told) for told, _ in _triples(value, said)))[:MOST_FACTS]
 
 
 def _facts(value: Any, said: GroundingEvidence, of: Extracted, at: datetime) -> tuple[Fact, ...]:
     """Facts whose subject and object were said, as sure as their statement."""
-    given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
     found: dict[Fact, None] = {}
-    for item in given[: 5 * MOST_FACTS]:
-        subject, predicate, thing = (
-            clean(item.get(part)).lower() for part in ("subject", "predicate", "object")
-        )
-        known = all(map(_is_name, (subject, predicate, thing)))
-        if known and grounding.names(said, subject) and grounding.supports(said, thing):
-            functional = _truth(item.get("functional"))
-            since, until = (_moment(item.get(name), said, at) for name in ("since", "until"))
-            found.setdefault(Fact(subject, predicate, thing, functional, of.confidence, since, until))
+    for told, item in _triples(value, said):
+        since, until = (_moment(item.get(name), said, at) for name in ("since", "until"))
+        found.setdefault(Fact(*told, _truth(item.get("functional")), of.confidence, since, until))
     return tuple(found)[:MOST_FACTS]
+
+
+def _triples(value: Any, said: GroundingEvidence) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
+    """What was said of something, and all that the model tells of that."""
+    given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    for item in given[: 5 * MOST_FACTS]:
+        who, how, what = (clean(item.get(part)).lower() for part in ("subject", "predicate", "object"))
+        named = all(map(_is_name, (who, how, what)))
+        if named and grounding.names(said, who) and grounding.supports(said, what):
+            yield (who, how, what), item
 
 
 def _truth(value: Any) -> bool:
@@ -383,25 +389,11 @@ def chosen(text: str, name: str, count: int) -> tuple[Chosen, ...] | Bad:
     )
 
 
-def reconciled(text: str) -> Reconciled | Bad:
-    """What becomes of the older one.
-
-    >>> reconciled('{"outcome": "Absorb"}').value
-    'absorb'
-    """
-    value = field_of(text, "outcome")
-    word = value.strip().lower().replace(" ", "_") if isinstance(value, str) else ""
-    if word in set(Reconciled):
-        return Reconciled(word)
-    return unusable(text, f'it holds no JSON object with "outcome", one of {", ".join(Reconciled)}')
-
-
 def distilled(text: str, notes: Sequence[str], longest: int) -> str | Bad:
     """A status that fits and says only what the notes say."""
-    value = field_of(text, "status")
-    if not isinstance(value, str) or not value.strip():
-        return unusable(text, 'it holds no JSON object with a text "status"')
-    status = clean(value)
+    status = _text(text, "status")
+    if isinstance(status, Bad):
+        return status
     if len(status) > longest or is_instruction(status):
         return Bad(f'"status" is no statement of at most {longest} characters')
     given = [marks(note) for note in notes]
@@ -521,10 +513,9 @@ def summarized(text: str, texts: Sequence[str], words: int) -> str | Bad:
     >>> summarized('{"summary": "Anna broke the build"}', told, 10).problem
     '"summary" says something that the memories do not say'
     """
-    value = field_of(text, "summary")
-    if not isinstance(value, str) or not value.strip():
-        return unusable(text, 'it holds no JSON object with a text "summary"')
-    summary = clean(value)
+    summary = _text(text, "summary")
+    if isinstance(summary, Bad):
+        return summary
     if len(summary.split()) > SLACK * words or is_instruction(summary):
         return Bad(f'"summary" is not a statement of at most {words} words')
     if not grounding.supports(grounding.evidence(texts), summary):

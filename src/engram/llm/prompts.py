@@ -50,6 +50,7 @@ LONGEST_TURN: Final = 8_000
 LONGEST_TURNS: Final = 40_000
 """Characters of all turns together; many turns are shown in shorter pieces."""
 LONGEST_BEFORE: Final = 1_000
+"""Characters of an earlier turn, or of a question to be put in other words, that a model is shown."""
 MOST_BEFORE: Final = 10
 """Turns before the others that a model is shown."""
 LONGEST_ANSWER: Final = 4_000
@@ -73,64 +74,15 @@ def extract(turns: Sequence[Turn], before: Sequence[Turn] = ()) -> Prompt:
     return _rendered("extract", turns="\n".join(lines), before="\n".join(earlier))
 
 
-def merge(old: str, new: str) -> Prompt:
-    """Asks for one statement that says what both say."""
-    return _rendered("merge", old=data(old), new=data(new))
+def asking(name: str, **values: str | int | Sequence[str]) -> Prompt:
+    """A question about what is given: a text is one line of data, several are numbered."""
+    return _rendered(name, **{key: _given(value) for key, value in values.items()})
 
 
-def compare(old: str, new: str) -> Prompt:
-    """Asks what the new statement is to the old one."""
-    return _rendered("compare", old=data(old), new=data(new))
-
-
-def rank(question: str, texts: Sequence[str]) -> Prompt:
-    """Asks for the order in which the texts answer the question."""
-    return _rendered("rank", question=data(question), memories=_numbered(texts))
-
-
-def decompose(question: str, known: Sequence[str]) -> Prompt:
-    """Asks for the smaller questions that what is known leaves open."""
-    return _rendered("decompose", question=data(question), memories=_numbered(known))
-
-
-def expand(question: str) -> Prompt:
-    """Asks for other words in which an answer may be told."""
-    return _rendered("expand", question=data(_shortened(question, LONGEST_BEFORE)))
-
-
-def synthesize(question: str, known: Sequence[str]) -> Prompt:
-    """Asks for the answer, claim by claim, each with what it rests on."""
-    return _rendered("synthesize", question=data(question), memories=_numbered(known))
-
-
-def summarize(texts: Sequence[str], words: int) -> Prompt:
-    """Asks for what several statements come to."""
-    return _rendered("summarize", memories=_numbered(texts), words=str(words))
-
-
-def gate(texts: Sequence[str]) -> Prompt:
-    """Asks which memories are worth being known for good."""
-    return _rendered("gate", memories=_numbered(texts))
-
-
-def triage(texts: Sequence[str]) -> Prompt:
-    """Asks which new memories are worth more than a day."""
-    return _rendered("triage", memories=_numbered(texts))
-
-
-def reconcile(old: str, new: str) -> Prompt:
-    """Asks what becomes of an older memory beside a newer one."""
-    return _rendered("reconcile", old=data(old), new=data(new))
-
-
-def distill(notes: Sequence[str], longest: int) -> Prompt:
-    """Asks how things stand by several notes."""
-    return _rendered("distill", memories=_numbered(notes), length=str(longest))
-
-
-def audit(lines: Sequence[str]) -> Prompt:
-    """Asks what should stand higher, lower or together."""
-    return _rendered("audit", memories=_numbered(lines))
+def _given(value: str | int | Sequence[str]) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return data(value) if isinstance(value, str) else _numbered(value)
 
 
 def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
@@ -174,7 +126,7 @@ def _line(turn: Turn, longest: int, number: int | None = None) -> str:
             "time": f"{turn.at:%Y-%m-%d %H:%M} {_WEEKDAYS[turn.at.weekday()]}",
             "part": str(turn.part),
             "speaker": turn.speaker,
-            "text": _shortened(turn.content, longest),
+            "text": shortened(turn.content, longest),
         }
     )
 
@@ -183,15 +135,15 @@ def _numbered(texts: Sequence[str]) -> str:
     """Memories, one a line of data, with their numbers."""
     longest = min(LONGEST_TURN, LONGEST_TURNS // max(1, len(texts)))
     lines = [
-        data({"memory": number, "text": _shortened(text, longest)}) for number, text in enumerate(texts, 1)
+        data({"memory": number, "text": shortened(text, longest)}) for number, text in enumerate(texts, 1)
     ]
     return "\n".join(lines)
 
 
-def _shortened(text: str, longest: int) -> str:
+def shortened(text: str, longest: int) -> str:
     """A text, or its beginning and its end.
 
-    >>> _shortened("a" * 30 + "b" * 10, 20)
+    >>> shortened("a" * 30 + "b" * 10, 20)
     'aaaaaaaaaaaaaaa […] bbbbb'
     """
     if len(text) <= longest:

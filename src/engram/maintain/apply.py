@@ -176,6 +176,8 @@ def _change(
     now = unit.get(effect.old.id)
     if now is None or not changed:
         return
+    if changed.keys() - VIEW:
+        changed["modified_at"] = max(now.modified_at, context.now)
     new = replace(now, **changed)
     reworded = new.content != now.content
     if reworded and now.sealed:
@@ -183,8 +185,6 @@ def _change(
     if reworded:
         derived = {} if new.content_hash != now.content_hash else _told_by_words(new, context)
         new = replace(new, version=now.version + 1, **derived)
-    if changed.keys() - VIEW:
-        new = replace(new, modified_at=max(now.modified_at, context.now))
     findable = enrich.findable(new) if reworded or new.tags != now.tags else None
     related = effect.related or decision.related
     unit.change(new, effect.verb, decision.why, findable=findable, related=related)

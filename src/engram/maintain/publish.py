@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 from typing import Final
 
 from engram.maintain.pairs import last_look, looked
@@ -222,7 +223,7 @@ def _places(context: StepContext, news: RecentChanges) -> list[Scope]:
     else:
         moved = context.memories(replace(ANY_STATUS, modified_since=last))
         came = memories(context, news, ANY_STATUS)  # an import has old times
-        found = {one.scope for part in (*moved, *came) for _, one in part}
+        found = {one.scope for part in chain(moved, came) for _, one in part}
     return sorted(found, key=lambda one: one.parts)
 
 
