@@ -20,11 +20,13 @@ from engram.maintain.step import (
     Slice,
     Step,
     StepContext,
+    archived,
     becomes,
+    each,
+    moved,
     sweep,
 )
 from engram.maintain.support import GATE, judged, rejections, triaged
-from engram.model.event import Verb
 from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
 from engram.model.scope import Scope
@@ -76,15 +78,18 @@ def plan_working_quality(context: StepContext, cursor: str) -> Iterator[Batch]:
     config = context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        if by_layers(config):
-            yield from (_refused(one, context) for _, one in part if _is_left_alone(one, context))
+        left_alone = [one for _, one in part if by_layers(config) and _is_left_alone(one, context)]
+        for one in left_alone:
+            days = age_days(one, context.now)
+            why = f"the gate refused it, and {days:.0f} days brought nothing new"
+            yield archived(one, "stuck.archive", why)
+        gone = {one.id for one in left_alone}
         extracted = [one for _, one in part if is_overheard(one) or EXTRACTED in one.tags]
         known = judged(GATE, extracted, context)
         for one in extracted:
             verdict = demotion(one, config, rejections=rejections(one, known, context))
-            gone = by_layers(config) and _is_left_alone(one, context)
-            if verdict and not gone and not _comes_back(one, context):
-                yield _down(one, "working.rejected", verdict.why)
+            if verdict and one.id not in gone and not _rises(replace(one, layer=Layer.BUFFER), context):
+                yield moved(one, "working.rejected", verdict.why, step_layer(one, up=False))
 
     return sweep(context, cursor, WORKING, decide)
 
@@ -95,32 +100,16 @@ def _is_left_alone(memory: Memory, context: StepContext) -> bool:
     return refused and (memory.modified_at < since or last_used(memory) < since)
 
 
-def _refused(memory: Memory, context: StepContext) -> Decision:
-    why = f"the gate refused it, and {age_days(memory, context.now):.0f} days brought nothing new"
-    return Decision(
-        "stuck.archive", why, (becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED),), memory.id
-    )
+def core_hygiene(memory: Memory, context: StepContext) -> Decision | None:
+    """What is not meant to last leaves the core."""
+    verdict = demotion(memory, context.tools.config)
+    return moved(memory, "core.hygiene", verdict.why, step_layer(memory, up=False)) if verdict else None
 
 
-def plan_core_hygiene(context: StepContext, cursor: str) -> Iterator[Batch]:
-    """Core hygiene: what is not meant to last leaves the core."""
-
-    def decide(part: Slice) -> Iterable[Decision]:
-        for _, one in part:
-            if verdict := demotion(one, context.tools.config):
-                yield _down(one, "core.hygiene", verdict.why)
-
-    return sweep(context, cursor, CORE, decide)
-
-
-def _down(memory: Memory, rule: str, why: str) -> Decision:
-    return Decision(rule, why, (becomes(memory, layer=step_layer(memory, up=False)),), memory.id)
-
-
-def _comes_back(memory: Memory, context: StepContext) -> bool:
-    config = context.tools.config
-    below = replace(memory, layer=Layer.BUFFER)
-    return bool(buffer_verdict(below, context.now, config)) or bool(buffer_rescue(below, context.now, config))
+def _rises(memory: Memory, context: StepContext) -> bool:
+    """Whether promotion would take it out of the buffer."""
+    now, config = context.now, context.tools.config
+    return bool(buffer_verdict(memory, now, config)) or bool(buffer_rescue(memory, now, config))
 
 
 # ---------------------------------------------------------------- overlap
@@ -135,25 +124,18 @@ def plan_overlap_flags(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Flag what overlaps: an audit looks at it, nothing is changed here."""
     known = pairs.cosines(context)
     if known is None:
-        return
-    for part, place, passed in pairs.news(context, STEP, OVERLAP_CORE, cursor):
-        found, _ = pairs.pairs(part, context, known[1].overlap, passed=passed)
-        inside = [pair for pair in found if pair.older.layer is pair.newer.layer is Layer.CORE]
-        judged = context.tools.store.upkeep.judged(STEP, [pair.key for pair in inside])
-        flags = tuple(
-            Decision(
-                "core.overlap",
-                f"cosine {pair.cosine:.2f} >= {known[1].overlap:.2f}",
-                (Judge(Judgement(STEP, pair.key, f"{pair.cosine:.2f}", context.now)),),
-                pair.older.id,
-                pair.newer.id,
-            )
-            for pair in inside
-            if pair.key not in judged
-        )
-        if flags:
-            yield Batch(flags, place)
-    yield Batch((pairs.looked(context, STEP),), cursor)
+        return iter(())
+    least = known[1].overlap
+
+    def decide(found: Sequence[pairs.NearPair], _unseen: Sequence[Memory]) -> Iterator[Decision]:
+        judged = context.tools.store.upkeep.judged(STEP, [pair.key for pair in found])
+        for pair in found:
+            if pair.key not in judged:
+                flag = Judge(Judgement(STEP, pair.key, f"{pair.cosine:.2f}", context.now))
+                why = f"cosine {pair.cosine:.2f} >= {least:.2f}"
+                yield Decision("core.overlap", why, (flag,), pair.older.id, pair.newer.id)
+
+    return pairs.look(context, cursor, STEP, OVERLAP_CORE, least, decide)
 
 
 # ---------------------------------------------------------------- stuck
@@ -163,31 +145,20 @@ def plan_overlap_flags(context: StepContext, cursor: str) -> Iterator[Batch]:
 BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 
 
-def plan_stuck_buffer(context: StepContext, cursor: str) -> Iterator[Batch]:
+def stuck(memory: Memory, context: StepContext) -> Decision | None:
     """See to what has been in the buffer for a week, or longer than the buffer holds anything."""
-
-    def decide(part: Slice) -> Iterable[Decision]:
-        return (found for _, one in part if (found := _decided(one, context)) is not None)
-
-    return sweep(context, cursor, BUFFER, decide)
-
-
-def _decided(memory: Memory, context: StepContext) -> Decision | None:
     config = context.tools.config
     age = age_days(memory, context.now)
     if age <= STUCK_DAYS:
         return None
     why = f"{age:.1f} days in the buffer > {STUCK_DAYS:g}"
     if immune := buffer_immune(memory, config):
-        rises = becomes(memory, layer=Layer.WORKING)
-        return Decision("stuck.promote", f"{why}, {immune}", (rises,), memory.id)
+        return moved(memory, "stuck.promote", f"{why}, {immune}", Layer.WORKING)
     if memory.usage.accessed >= STUCK_USES or (protected(memory, config) and not by_layers(config)):
         return None
-    # It only waited for a run: promotion, which comes next, lets it rise.
-    if buffer_verdict(memory, context.now, config) or buffer_rescue(memory, context.now, config):
+    if _rises(memory, context):  # it only waited for a run: promotion comes next
         return None
-    gone = becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED)
-    return Decision("stuck.archive", f"{why}, accesses {memory.usage.accessed}", (gone,), memory.id)
+    return archived(memory, "stuck.archive", f"{why}, accesses {memory.usage.accessed}")
 
 
 # ---------------------------------------------------------------- tags
@@ -225,17 +196,11 @@ def plan_stale_tags(context: StepContext, cursor: str) -> Iterator[Batch]:
 # Rising: memories of the buffer come in; those that proved themselves go to the working layer.
 
 
-def plan_promotion(context: StepContext, cursor: str) -> Iterator[Batch]:
+def promoted(memory: Memory, context: StepContext) -> Decision | None:
     """Promote what was used or said often enough, and lessons that have settled."""
-
-    def decide(part: Slice) -> Iterable[Decision]:
-        for _, one in part:
-            verdict = buffer_verdict(one, context.now, context.tools.config)
-            if verdict:
-                rule = f"promote.{verdict.rule.replace(' ', '-')}"
-                yield Decision(rule, verdict.why, (becomes(one, layer=Layer.WORKING),), one.id)
-
-    return sweep(context, cursor, BUFFER, decide)
+    verdict = buffer_verdict(memory, context.now, context.tools.config)
+    rule = f"promote.{verdict.rule.replace(' ', '-')}"
+    return moved(memory, rule, verdict.why, Layer.WORKING) if verdict else None
 
 
 # ---------------------------------------------------------------- capping
@@ -254,8 +219,7 @@ def plan_buffer_cap(context: StepContext, cursor: str) -> Iterator[Batch]:
             if over[one.scope] > 0 and not _stays(one, context):
                 why = f"{over[one.scope]} more than {cap} in the buffer, the oldest"
                 over[one.scope] -= 1
-                archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
-                yield Decision("buffer.cap", why, (archived,), one.id)
+                yield archived(one, "buffer.cap", why)
 
     if not any(over.values()):
         return iter(())
@@ -292,10 +256,9 @@ def plan_expiry(context: StepContext, cursor: str) -> Iterator[Batch]:
         seen = triaged([one for _, one in part], context)
         for _, one in part:
             if rescued := buffer_rescue(one, now, config):
-                yield Decision("buffer.rescue", rescued.why, (becomes(one, layer=Layer.WORKING),), one.id)
+                yield moved(one, "buffer.rescue", rescued.why, Layer.WORKING)
             elif over := buffer_expiry(one, now, config, triaged=one.id in seen):
-                archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
-                yield Decision("buffer.expire", over.why, (archived,), one.id)
+                yield archived(one, "buffer.expire", over.why)
 
     return sweep(context, cursor, BUFFER, decide)
 
@@ -323,10 +286,10 @@ def plan_knowledge_promotion(context: StepContext, cursor: str) -> Iterator[Batc
 STEPS: tuple[Step, ...] = (
     Step("housekeeping", "working quality", plan_working_quality),
     Step("housekeeping", "stale tags", plan_stale_tags),
-    Step("housekeeping", "stuck buffer", plan_stuck_buffer),
-    Step("housekeeping", "core hygiene", plan_core_hygiene),
+    Step("housekeeping", "stuck buffer", each(BUFFER, stuck)),
+    Step("housekeeping", "core hygiene", each(CORE, core_hygiene)),
     Step("housekeeping", "core overlap", plan_overlap_flags),
-    Step("promotion", "buffer to working", plan_promotion),
+    Step("promotion", "buffer to working", each(BUFFER, promoted)),
     Step("promotion", "buffer expiry", plan_expiry),
     Step("promotion", "buffer cap", plan_buffer_cap),
     Step("promotion", "episodes to knowledge", plan_knowledge_promotion),
@@ -387,9 +350,7 @@ def plan_archive(context: StepContext, cursor: str) -> Iterator[Batch]:
         used = _uses(part, context)
         for key, one in part:
             if verdict := archive_verdict(one, now, config, used.get(key, ())):
-                rule = f"archive.{verdict.rule.replace(' ', '-')}"
-                archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
-                yield Decision(rule, verdict.why, (archived,), one.id)
+                yield archived(one, f"archive.{verdict.rule.replace(' ', '-')}", verdict.why)
 
     return sweep(context, cursor, Filters(), decide)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
 from engram.lazily import dataclass
-from engram.maintain import pairs
 from engram.maintain import pairs as maintain_pairs
 from engram.maintain.pairs import NearPair
 from engram.maintain.step import Batch, Decision, Draw, Judge, MemoryChange, Step, StepContext, becomes
@@ -40,23 +40,20 @@ JOINED = "joined"
 """The kind of judgement that remembers which memories became one."""
 
 
-def joining(
-    context: StepContext, cursor: str, step: str, layers: frozenset[Layer], least: float
-) -> Iterator[Batch]:
-    """Look at what is new to a step, in some layers, from a cosine on; and join what says the same."""
+def joining(context: StepContext, cursor: str, step: str, layers: frozenset[Layer]) -> Iterator[Batch]:
+    """Look at what is new to a step, in some layers, from its cosine on; and join what says the same."""
     known = maintain_pairs.cosines(context)
     if known is None:
-        return
+        return iter(())
+    least: float = getattr(known[1], step)
     limits = maintain_pairs.limits(least, known[1])
     questions = Questions(step, PAIRS_MOST, level(context))
-    for part, place, passed in maintain_pairs.news(context, step, layers, cursor):
-        found, unseen = maintain_pairs.pairs(part, context, least, passed=passed)
-        inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
-        alike = joints(inside, limits, questions, context)
-        made = (*decisions(alike, step, context), *noted(questions, unseen, step, context))
-        if made:
-            yield Batch(made, place)
-    yield Batch((maintain_pairs.looked(context, step),), cursor)
+
+    def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
+        yield from decisions(joints(found, limits, questions, context), step, context)
+        yield from noted(questions, unseen, step, context)
+
+    return maintain_pairs.look(context, cursor, step, layers, least, decide)
 
 
 def noted(
@@ -222,15 +219,8 @@ def _reworded(memory: Memory, words: str, losers: Sequence[Memory], context: Ste
     return replace(memory, **derived)
 
 
-# ---------------------------------------------------------------- joining
 # Merging: memories that came or changed come in; those that say what another one says become one with it.
+# What is left stands in the highest layer.
 
 
-def plan_merge(context: StepContext, cursor: str) -> Iterator[Batch]:
-    """Join pairs and clusters of memories that say the same; what is left stands in the highest layer."""
-    known = pairs.cosines(context)
-    if known is not None:
-        yield from joining(context, cursor, "merge", EVERY, known[1].merge)
-
-
-STEPS: tuple[Step, ...] = (Step("merge", "merge", plan_merge),)
+STEPS: tuple[Step, ...] = (Step("merge", "merge", partial(joining, step="merge", layers=EVERY)),)

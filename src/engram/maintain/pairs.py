@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
-from engram.maintain.step import Decision, Draw, Effect, Judge, StepContext, becomes
+from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, StepContext, becomes
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Judgement
@@ -199,6 +199,29 @@ def news(
     if ids:
         for part in context.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
             yield part, f"{AGAIN} {part[-1][0]}", 0
+
+
+def look(  # noqa: PLR0913 - what a step looks for
+    context: StepContext,
+    cursor: str,
+    step: str,
+    layers: frozenset[Layer],
+    least: float,
+    decide: Callable[[Sequence[NearPair], Sequence[Memory]], Iterable[Decision]],
+    *,
+    below: float = 2.0,
+    most: int = 64,
+) -> Iterator[Batch]:
+    """Show a step the pairs inside these layers that are new to it, slice by slice, as `pairs` finds them.
+
+    The memories that have no vector yet are shown beside.
+    """
+    for part, place, passed in news(context, step, layers, cursor):
+        found, unseen = pairs(part, context, least, below=below, most=most, passed=passed)
+        inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
+        if made := tuple(decide(inside, unseen)):
+            yield Batch(made, place)
+    yield Batch((looked(context, step),), cursor)
 
 
 def last_look(context: StepContext, step: str) -> tuple[datetime | None, int]:

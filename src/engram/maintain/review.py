@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
-from engram.maintain import merge, pairs
+from engram.maintain import merge
 from engram.maintain import pairs as maintain_pairs
 from engram.maintain.merge import PAIRS_MOST
 from engram.maintain.pairs import NearPair, doubted, superseded
@@ -163,20 +164,6 @@ def _decision(pair: NearPair, answer: Comparison, why: str) -> Decision:
     if answer is Comparison.CONTRADICTS:
         return doubted(pair.older, pair.newer, "contradiction.doubt", why)
     return Decision("contradiction.keep", why, (), pair.older.id, pair.newer.id, quiet=True)
-
-
-# ---------------------------------------------------------------- deduplicating
-# Deduplicating: the buffer comes in; of what was noted twice, one stays.
-
-
-BUFFER = frozenset({Layer.BUFFER})
-
-
-def plan_buffer_duplicates(context: StepContext, cursor: str) -> Iterator[Batch]:
-    """Join what says the same, both still in the buffer, a little further apart than elsewhere."""
-    known = pairs.cosines(context)
-    if known is not None:
-        yield from merge.joining(context, cursor, "dedup", BUFFER, known[1].dedup)
 
 
 # ---------------------------------------------------------------- distilling
@@ -409,6 +396,7 @@ RECONCILING_STEP = "reconcile"
 NEAREST = 3
 """What updates a memory is among the nearest that are not the same: only so many of each are looked at."""
 LAYERS = frozenset({Layer.WORKING, Layer.CORE})
+BUFFER = frozenset({Layer.BUFFER})
 Outcome = tuple[Reconciled, str]
 
 
@@ -416,27 +404,24 @@ def plan_reconciliation(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Judge pairs that are near but not the same, and were stored some time apart; each pair once."""
     known = maintain_pairs.cosines(context)
     if known is None:
-        return
+        return iter(())
+    near = known[1]
     questions = Questions(RECONCILING_STEP, PAIRS_MOST, level(context))
-    limits = maintain_pairs.limits(known[1].reconcile, known[1])
-    for part, place, passed in maintain_pairs.news(context, RECONCILING_STEP, LAYERS, cursor):
-        found, unseen = maintain_pairs.pairs(
-            part, context, known[1].reconcile, below=known[1].merge, most=NEAREST, passed=passed
-        )
-        made = (
-            *_decided_reconciling([pair for pair in found if _is_due(pair)], limits, questions, context),
-            *merge.noted(questions, unseen, RECONCILING_STEP, context),
-        )
-        if made:
-            yield Batch(made, place)
-    yield Batch((maintain_pairs.looked(context, RECONCILING_STEP),), cursor)
+    limits = maintain_pairs.limits(near.reconcile, near)
+
+    def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
+        due = [pair for pair in found if _is_due(pair)]
+        yield from _decided_reconciling(due, limits, questions, context)
+        yield from merge.noted(questions, unseen, RECONCILING_STEP, context)
+
+    return maintain_pairs.look(
+        context, cursor, RECONCILING_STEP, LAYERS, near.reconcile, decide, below=near.merge, most=NEAREST
+    )
 
 
 def _is_due(pair: NearPair) -> bool:
     gap = timedelta(hours=RECONCILE_HOURS)
-    if not {pair.older.layer, pair.newer.layer} <= LAYERS or apart(pair.older, pair.newer):
-        return False
-    return pair.newer.created_at - pair.older.created_at >= gap
+    return pair.newer.created_at - pair.older.created_at >= gap and not apart(pair.older, pair.newer)
 
 
 def _decided_reconciling(
@@ -537,6 +522,6 @@ STEPS: tuple[Step, ...] = (
     Step("review", "contradictions", plan_contradictions),
     Step("review", "commitments", plan_commitments),
     Step("review", "session notes", plan_session_notes),
-    Step("review", "buffer repetitions", plan_buffer_duplicates),
+    Step("review", "buffer repetitions", partial(merge.joining, step="dedup", layers=BUFFER)),
     Step("review", "triage", plan_triage),
 )

@@ -14,7 +14,7 @@ from engram.model.capture import Draft
 from engram.model.event import Delivery, Subscription, Verb
 from engram.model.facts import Edge, Entity
 from engram.model.maintenance import Judgement, Landscape, Run, Sketch
-from engram.model.memory import Filters, Memory, Status
+from engram.model.memory import Filters, Layer, Memory, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Findable, Tools
 from engram.rules.enrich import prepare
@@ -221,6 +221,16 @@ def becomes(old: Memory, verb: Verb = Verb.UPDATED, **fields: object) -> MemoryC
     return MemoryChange(old, replace(old, **fields), verb)  # type: ignore[arg-type]  # names are checked by replace
 
 
+def moved(memory: Memory, rule: str, why: str, layer: Layer) -> Decision:
+    """The decision that a memory stands in another layer from now on."""
+    return Decision(rule, why, (becomes(memory, layer=layer),), memory.id)
+
+
+def archived(memory: Memory, rule: str, why: str) -> Decision:
+    """The decision that a memory goes to the archive."""
+    return Decision(rule, why, (becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED),), memory.id)
+
+
 # ---------------------------------------------------------------- sweep
 # A sweep: memories that fit a filter come in, slice by slice; what was decided about them goes out.
 #
@@ -242,6 +252,18 @@ def sweep(context: StepContext, cursor: str, filters: Filters, decide: Decide) -
         decisions = tuple(decide([(key, one) for key, one in part if not is_fresh(one, context)]))
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(decisions, str(part[-1][0]))
+
+
+def each(filters: Filters, decide: Callable[[Memory, StepContext], Decision | None]) -> Plan:
+    """The plan of a step that looks at the memories that fit one by one."""
+
+    def plan(context: StepContext, cursor: str) -> Iterator[Batch]:
+        def decided(part: Slice) -> Iterable[Decision]:
+            return (found for _, one in part if (found := decide(one, context)) is not None)
+
+        return sweep(context, cursor, filters, decided)
+
+    return plan
 
 
 def is_fresh(memory: Memory, context: StepContext) -> bool:
