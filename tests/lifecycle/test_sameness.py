@@ -26,13 +26,17 @@ LATER = datetime(2026, 2, 1, tzinfo=UTC)
 LIMITS = SamenessLimits(duplicate=0.85, strong=0.80, related=0.65, jaccard=0.5, jaccard_alone=0.85)
 
 
+def said(content: str, at: datetime) -> NewStatement:
+    return NewStatement(Memory("new", content, "hash", at, at))
+
+
 def neighbour(content: str, cosine: float | None = 0.95) -> Neighbour:
     memory = Memory("old", content, "hash", NOW, NOW)
-    return Neighbour(memory, NewStatement.of(memory), cosine)
+    return Neighbour(memory, NewStatement(memory), cosine)
 
 
 def verdict(new: str, old: str, cosine: float | None = 0.95, at: datetime = LATER) -> type:
-    return type(decide(NewStatement(new, "", at), [neighbour(old, cosine)], LIMITS))
+    return type(decide(said(new, at), [neighbour(old, cosine)], LIMITS))
 
 
 @every(
@@ -110,10 +114,10 @@ def test_what_is_told_about_an_earlier_time_replaces_nothing() -> None:
 def test_a_repetition_is_preferred_to_a_replacement() -> None:
     neighbours = [neighbour("My editor is vim", 0.9), neighbour("My editor is Helix", 0.99)]
 
-    found = decide(NewStatement("My editor is Helix", "", LATER), neighbours, LIMITS)
+    found = decide(said("My editor is Helix", LATER), neighbours, LIMITS)
     assert isinstance(found, Reinforce)
     assert found.memory.content == "My editor is Helix"
 
 
 def test_no_neighbour_makes_it_new() -> None:
-    assert isinstance(decide(NewStatement("Anything", "", NOW), [], LIMITS), New)
+    assert isinstance(decide(said("Anything", NOW), [], LIMITS), New)

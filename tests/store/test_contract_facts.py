@@ -46,29 +46,30 @@ def test_facts_are_found_in_the_very_scope_newest_first(store: Store) -> None:
     last = store.memories.page(ALL, 1).memories[0]
     change(store, replace(last, status=Status.SUPERSEDED))
 
-    found = store.facts.stated("ada", "lives in", here, 10)
-    assert objects(found) == ["rome", "paris"]
-    assert contents(claim.memory for claim in found) == [
+    home, hate = ("ada", "lives in"), ("ada", "hates")
+    found = store.facts.stated([home, hate, home], here, 10)
+    records = store.memories.read(found[home])
+    assert [*found] == [home]
+    assert contents(records[key] for key in found[home]) == [
         "ada lives in rome, ada likes tea",
         "ada lives in paris, ada likes tea",
     ]
-    assert len(store.facts.stated("ada", "lives in", here, 1)) == 1
-    assert store.facts.stated("ada", "hates", here, 10) == []
-    assert store.facts.stated("ada", "lives in", Scope("never"), 10) == []
+    assert len(store.facts.stated([home], here, 1)[home]) == 1
+    assert store.facts.stated([home], Scope("never"), 10) == {}
 
 
 def test_new_words_bring_new_facts(store: Store) -> None:
     memory = state(store, lives("rome"))
     moved = replace(memory, content="Ada lives in Oslo", version=2)
     change(store, moved, findable=found_by(moved.content, facts=[lives("oslo")]))
-    assert store.facts.stated("ada", "lives in", Scope(), 9) == [Claim(lives("oslo"), moved)]
+    assert store.facts.find(asking("ada"), ALL, 9) == [Claim(lives("oslo"), moved)]
 
 
 def test_a_fact_is_as_sure_as_its_memory_unless_it_says_less(store: Store) -> None:
     sure, unsure = Fact("ada", "likes", "tea"), Fact("ada", "likes", "rum", confidence=0.3)
     held = Fact("ada", "likes", "milk", valid_from=START, valid_to=START + DAY)
     state(store, sure, unsure, held, confidence=0.8)
-    tea, rum, milk = (claim.fact for claim in store.facts.stated("ada", "likes", Scope(), 9))
+    tea, rum, milk = (claim.fact for claim in store.facts.find(asking("ada"), ALL, 9))
     assert (tea.confidence, rum.confidence, milk.confidence) == (0.8, 0.3, 0.8)
     assert (tea.valid_from, tea.valid_to) == (None, None)
     assert (milk.valid_from, milk.valid_to) == (START, START + DAY)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cache, partial
 from heapq import nlargest
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from engram.capture.settle import connect, link, settle
@@ -26,7 +26,7 @@ from engram.lazily import dataclass
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.facts import Edge, EdgeType
-from engram.model.memory import Filters, Memory, Status, Suspicion, Tier
+from engram.model.memory import Filters, Memory, Space, Status, Suspicion, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
@@ -53,6 +53,9 @@ from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
 from engram.text.slots import has_wrong_word, put_right, value_kinds
 
+if TYPE_CHECKING:
+    from engram.ports import Floats
+
 FEW = 8
 """A call with so few drafts is written together with other calls of the moment."""
 FACT_NEIGHBOURS = 8
@@ -61,6 +64,8 @@ ELLIPTIC = 8
 """A correction of so few words of meaning says what is right and leaves unsaid of what."""
 HEARD_BEFORE = 16
 """So much of what was heard before is looked at for the thing that changed."""
+PRODUCT = 1 << 18
+"""Products of so few numbers are worked out by one thread: others would wait busily for the next."""
 LATER_WORD = "a later word on the same"
 ENGINE = "engine"
 """The source of what maintenance made."""
@@ -87,9 +92,9 @@ Call = tuple[Sequence[PreparedDraft], str]
 
 def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt]]:
     """The calls of several threads: embedded and looked up at once, one unit of work, one commit."""
-    everything = _look_up(_embed_capture([item for items, _ in calls for item in items], tools), tools)
+    prepared = _embed_capture([item for items, _ in calls for item in items], tools)
 
-    def work(unit: Unit) -> list[list[Receipt]]:
+    def work(unit: Unit, everything: _LookedUp) -> list[list[Receipt]]:
         batch = _Batch(unit, tools, everything, settle)
         receipts = []
         for items, actor in calls:
@@ -97,7 +102,8 @@ def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt
             receipts.append(batch.write(len(items)))
         return receipts
 
-    return tools.store.write(work, calls[0][1], _only_namespace(everything.prepared))
+    look = partial(_look_up, prepared, tools)
+    return tools.store.look_and_write(look, work, calls[0][1], _only_namespace(prepared))
 
 
 def _only_namespace(prepared: Sequence[PreparedDraft]) -> str:
@@ -127,16 +133,16 @@ def write(
     carry_out: CarryOut = settle,
 ) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
-    everything = _look_up(prepared, tools)
 
-    def work(unit: Unit) -> list[Receipt]:
+    def work(unit: Unit, everything: _LookedUp) -> list[Receipt]:
         receipts = _Batch(unit, tools, everything, carry_out).write(len(prepared))
         if also is not None:
             also(unit, receipts)
         return receipts
 
     pure = carry_out is settle  # another may count what it does: that runs once
-    return tools.store.write(work, actor, _only_namespace(prepared) if pure else "")
+    look = partial(_look_up, prepared, tools)
+    return tools.store.look_and_write(look, work, actor, _only_namespace(prepared) if pure else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +157,20 @@ class _LookedUp:
 
 
 def _look_up(prepared: Sequence[PreparedDraft], tools: Tools) -> _LookedUp:
-    """What is known already of what the drafts say, as the file is at one moment."""
-    with tools.store.reading():
-        prepared = link(prepared, tools)
-        near = _nearest(prepared, tools)
-        prepared = [
-            with_surprise(item, [cosine for _, cosine in found])
-            for item, found in zip(prepared, near, strict=True)
-        ]
-        known, updated = _known(prepared, near, tools), _updated(prepared, near, tools)
-    return _LookedUp(prepared, known, updated, _among(prepared))
+    """What is known already of what the drafts say."""
+    alike = _comparable(prepared)
+    prepared = link(prepared, tools)
+    near = _nearest(prepared, alike, tools)
+    prepared = [
+        with_surprise(item, [cosine for _, cosine in found])
+        for item, found in zip(prepared, near, strict=True)
+    ]
+    stated = _same_facts(prepared, tools)
+    keys = {key for found in near for key, _ in found}.union(*stated)
+    records = tools.store.memories.read(sorted(keys))
+    known = [_known(*about, records, tools) for about in zip(prepared, near, stated, strict=True)]
+    updated = _updated(prepared, near, records, tools)
+    return _LookedUp(prepared, known, updated, _among(prepared, alike))
 
 
 def _embed_capture(prepared: list[PreparedDraft], tools: Tools) -> list[PreparedDraft]:
@@ -197,67 +207,94 @@ def _is_statement(item: PreparedDraft) -> bool:
     return not item.memory.speaker and item.memory.status not in NOT_BELIEVED
 
 
-def _nearest(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[tuple[int, float]]]:
+Comparable = dict[tuple[Scope, str], list[int]]
+"""Places of drafts that may repeat or replace something, by scope and space."""
+
+
+def _comparable(prepared: Sequence[PreparedDraft]) -> Comparable:
+    groups: Comparable = {}
+    for place, item in enumerate(prepared):
+        if item.vector is not None and _is_statement(item):
+            groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
+    return groups
+
+
+def _rows(places: Sequence[int], prepared: Sequence[PreparedDraft]) -> tuple[Space, Floats]:
+    import numpy as np
+
+    embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
+    return embedded[0].space, np.stack([one.vector for one in embedded])
+
+
+def _nearest(
+    prepared: Sequence[PreparedDraft], alike: Comparable, tools: Tools
+) -> list[list[tuple[int, float]]]:
     """For each draft the keys that lie nearest in its scope, with their cosines.
 
     A turn of a conversation is kept as it was said, so there is nothing to look for.
     """
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
-    groups: dict[tuple[Scope, str], list[int]] = {}
-    for place, item in enumerate(prepared):
-        if item.vector is not None and _is_statement(item):
-            groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
-    for (scope, _), places in groups.items():
-        _nearest_in(scope, places, prepared, found, tools)
+    for (scope, _), places in alike.items():
+        reach = tools.store.memories.reach(Access(scope, Role.AGENT))
+        answers = tools.index.nearest(*_rows(places, prepared), COMPARED, reach)
+        for place, answer in zip(places, answers, strict=True):
+            found[place] = answer
     return found
 
 
-def _nearest_in(
-    scope: Scope,
-    places: Sequence[int],
-    prepared: Sequence[PreparedDraft],
-    found: list[list[tuple[int, float]]],
-    tools: Tools,
-) -> None:
-    import numpy as np
-
-    embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
-    rows = np.stack([one.vector for one in embedded])
-    reach = tools.store.memories.reach(Access(scope, Role.AGENT))
-    answers = tools.index.nearest(embedded[0].space, rows, COMPARED, reach)
-    for place, answer in zip(places, answers, strict=True):
-        found[place] = answer
+def _same_facts(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[int]]:
+    """For each draft the keys of memories that state the same of the same, the newest of each first."""
+    topics = [
+        [(fact.subject, fact.predicate) for fact in (*item.statement.facts, *item.statement.ended)]
+        if _is_statement(item)
+        else []
+        for item in prepared
+    ]
+    asked: dict[Scope, list[tuple[str, str]]] = {}
+    for item, some in zip(prepared, topics, strict=True):
+        if some:
+            asked.setdefault(item.memory.scope, []).extend(some)
+    facts = tools.store.facts
+    found = {scope: facts.stated(some, scope, FACT_NEIGHBOURS) for scope, some in asked.items()}
+    return [
+        [key for topic in some for key in found[item.memory.scope].get(topic, ())]
+        for item, some in zip(prepared, topics, strict=True)
+    ]
 
 
 def _known(
-    prepared: Sequence[PreparedDraft], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
-) -> list[list[tuple[Memory, float | None]]]:
-    """For each draft the memories it may repeat or replace: near in meaning, or stating the same fact."""
-    limits = [limits_of(item.vector, tools.config) for item in prepared]
-    close = [
-        [one for one in found if one[1] >= limit.related] for found, limit in zip(near, limits, strict=True)
-    ]
-    records = tools.store.memories.read(sorted({key for found in close for key, _ in found}))
+    item: PreparedDraft,
+    near: Sequence[tuple[int, float]],
+    stated: Sequence[int],
+    records: Mapping[int, Memory],
+    tools: Tools,
+) -> list[tuple[Memory, float | None]]:
+    """The memories that a draft may repeat or replace: near in meaning, or stating the same fact."""
+    least = limits_of(item.vector, tools.config).related
+    close = [(key, cosine) for key, cosine in near if cosine >= least]
     return [
-        [(records[key], cosine) for key, cosine in found if key in records] + _same_fact(item, tools)
-        for item, found in zip(prepared, close, strict=True)
+        (records[key], cosine) for key, cosine in (*close, *((key, None) for key in stated)) if key in records
     ]
 
 
 def _updated(
-    prepared: Sequence[PreparedDraft], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
+    prepared: Sequence[PreparedDraft],
+    near: Sequence[Sequence[tuple[int, float]]],
+    records: Mapping[int, Memory],
+    tools: Tools,
 ) -> list[Memory | None]:
-    """For each draft the earlier statement of the same place that it is a later word on.
-
-    Only what tells of a change has one: what it most likely is about, by the things both speak of.
-    """
-    telling = [place for place, item in enumerate(prepared) if _tells_of_change(item)]
-    found: list[Memory | None] = [None] * len(prepared)
-    cosines = {place: dict(near[place]) | _heard_before(prepared[place], tools) for place in telling}
-    records = tools.store.memories.read(sorted({key for some in cosines.values() for key in some}))
-    for place in telling:
-        found[place] = _earlier(prepared[place], cosines[place], records)
-    return found
+    """For each draft the earlier statement of the same place that it is a later word on."""
+    heard = {
+        place: _heard_before(item, tools)
+        for place, item in enumerate(prepared)
+        if is_overheard(item.memory) and _tells_of_change(item)
+    }
+    if further := {key for some in heard.values() for key in some} - records.keys():
+        records = {**records, **tools.store.memories.read(sorted(further))}
+    return [
+        _earlier(item, {**dict(near[place]), **heard.get(place, {})}, records)
+        for place, item in enumerate(prepared)
+    ]
 
 
 def _tells_of_change(item: PreparedDraft) -> bool:
@@ -268,10 +305,10 @@ def _tells_of_change(item: PreparedDraft) -> bool:
 
 
 def _heard_before(item: PreparedDraft, tools: Tools) -> dict[int, float]:
-    """For what was heard in talk the nearest of what was heard before, with their cosines."""
-    memory = item.memory
-    if item.vector is None or not is_overheard(memory):
+    """The nearest of what was heard in talk before, with their cosines."""
+    if item.vector is None:
         return {}
+    memory = item.memory
     filters = Filters(statuses=frozenset({Status.ACTIVE}), sources=frozenset({memory.source}))
     view = View(Access(memory.scope, Role.AGENT), filters)
     return dict(tools.index.search(item.vector.space, item.vector.vector, HEARD_BEFORE, view))
@@ -280,37 +317,42 @@ def _heard_before(item: PreparedDraft, tools: Tools) -> dict[int, float]:
 def _earlier(
     item: PreparedDraft, cosines: Mapping[int, float], records: Mapping[int, Memory]
 ) -> Memory | None:
+    """What a draft most likely is a later word on, by the things both speak of, if it tells of a change.
+
+    Whether it does is asked last: mostly there is nothing to change.
+    """
     memory = item.memory
     known = [
         key
         for key in cosines
         if (one := records.get(key)) is not None
-        and one.scope == memory.scope
-        and one.status is Status.ACTIVE
-        and one.heard_at < memory.heard_at
         and one.told_by == memory.told_by
+        and one.status is Status.ACTIVE
+        and one.scope == memory.scope
         and one.category != REFERENCE
         and one.source != ENGINE
+        and one.heard_at < memory.heard_at
     ]
+    if not known:
+        return None
     best = _put_right(item, known, records)
     if best is None:
         best = _later_word_on(item, known, cosines, records)
     if best is None and memory.details.get("corrects") and not memory.after and is_overheard(memory):
         best = _of_such_a_value(item, [key for key in known if is_overheard(records[key])], records)
-    return records[best] if best is not None else None
+    return records[best] if best is not None and _tells_of_change(item) else None
 
 
 def _later_word_on(
     item: PreparedDraft, known: Sequence[int], cosines: Mapping[int, float], records: Mapping[int, Memory]
 ) -> int | None:
     """What it is most of all a later word on, if on anything."""
-    if item.vector is None or not known:
+    if item.vector is None:
         return None
     space = thresholds(item.vector.space.key)
     above = {key: (cosine - space.noise_mean) / space.noise_sd for key, cosine in cosines.items()}
-    later = LaterWord.of(
-        item.memory.content, above.values(), corrects=bool(item.memory.details.get("corrects"))
-    )
+    corrects = bool(item.memory.details.get("corrects"))
+    later = LaterWord(item.memory.content, above.values(), corrects=corrects)
     weights = {key: later.weight(above[key], records[key].content) for key in known}
     best = max(weights, key=lambda key: weights[key])
     return best if weights[best] >= ENOUGH else None
@@ -332,57 +374,37 @@ def _of_such_a_value(item: PreparedDraft, heard: Iterable[int], records: Mapping
     return max(alike, key=lambda key: records[key].heard_at, default=None)
 
 
-def _among(prepared: Sequence[PreparedDraft]) -> list[list[tuple[int, float]]]:
+def _among(prepared: Sequence[PreparedDraft], alike: Comparable) -> list[list[tuple[int, float]]]:
     """For each draft the earlier ones of the same call that it may repeat or replace: place and cosine."""
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
-    groups: dict[tuple[Scope, str], list[int]] = {}
-    for place, item in enumerate(prepared):
-        if item.vector is not None and _is_statement(item):
-            groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
-    for places in groups.values():
+    for places in alike.values():
         if len(places) > 1:
-            _among_these(places, prepared, found)
+            for one, near in _near_earlier(*_rows(places, prepared)).items():
+                found[places[one]] = [(places[other], cosine) for cosine, other in nlargest(COMPARED, near)]
     return found
 
 
-def _among_these(
-    places: Sequence[int],
-    prepared: Sequence[PreparedDraft],
-    found: list[list[tuple[int, float]]],
-) -> None:
-    import numpy as np
-
-    embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
-    rows = np.stack([one.vector for one in embedded])
-    least = limits_of(embedded[0]).related
-    cosines = np.tril(rows @ rows.T, -1)
-    later, earlier = np.nonzero(cosines > least)
-    near: dict[int, list[tuple[float, int]]] = {}
-    pairs = zip(later.tolist(), earlier.tolist(), cosines[later, earlier].tolist(), strict=True)
-    for one, other, cosine in pairs:
-        near.setdefault(one, []).append((cosine, other))
-    for one, others in near.items():
-        found[places[one]] = [(places[other], cosine) for cosine, other in nlargest(COMPARED, others)]
-
-
-def _same_fact(item: PreparedDraft, tools: Tools) -> list[tuple[Memory, float | None]]:
-    if not _is_statement(item):
-        return []
-    stated = tools.store.facts.stated
-    return [
-        (claim.memory, None)
-        for fact in (*item.statement.facts, *item.statement.ended)
-        for claim in stated(fact.subject, fact.predicate, item.memory.scope, FACT_NEIGHBOURS)
-    ]
+def _near_earlier(space: Space, rows: Floats) -> dict[int, list[tuple[float, int]]]:
+    """For each row the earlier ones that lie near, with their cosines."""
+    least = _limits(space.key, paraphrases=False).related
+    found: dict[int, list[tuple[float, int]]] = {}
+    step = max(1, PRODUCT // rows.size)
+    for start in range(0, len(rows), step):
+        cosines = rows[start : start + step] @ rows[: start + step].T
+        pairs = zip(*(part.tolist() for part in (cosines > least).nonzero()), strict=True)
+        for one, other in pairs:
+            if other < start + one:
+                found.setdefault(start + one, []).append((float(cosines[one, other]), other))
+    return found
 
 
 def limits_of(vector: Embedded | None, config: Config = USUAL) -> SamenessLimits:
     """How near is near in this vector's space."""
-    return _limits(vector.space.key if vector is not None else "", by_layers(config))
+    return _limits(vector.space.key if vector is not None else "", paraphrases=by_layers(config))
 
 
 @cache
-def _limits(space_key: str, paraphrases: bool) -> SamenessLimits:  # noqa: FBT001 - cached by position
+def _limits(space_key: str, *, paraphrases: bool) -> SamenessLimits:
     cosines = thresholds(space_key)
     return SamenessLimits(
         duplicate=cosines.duplicate,
@@ -458,8 +480,11 @@ class _Batch:
             if not again:
                 connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
             understood = isinstance(verdict, Supersede)  # which fact is over is known: no guess is needed
-            if earlier is None or things(item.memory.content).isdisjoint(things(earlier.content)):
-                earlier = self._taken_up(item.memory) or earlier
+            taken = self._taken_up(item.memory)
+            if taken is not None and (
+                earlier is None or things(item.memory.content).isdisjoint(things(earlier.content))
+            ):
+                earlier = taken
             if earlier is not None and not understood:
                 edge = Edge(receipt.memory.id, earlier.id, EdgeType.UPDATES)
                 if not (again and _is_drawn(edge, self.tools)):
@@ -510,10 +535,8 @@ class _Batch:
         """
         known = self.statements.get(id(memory))
         if known is None or known[0] is not memory:
-            told = memory
-            if memory.sealed:
-                told = replace(memory, content=memory.content.replace("]", f" {crc32(memory.id.encode())}]"))
-            known = self.statements[id(memory)] = (memory, NewStatement.of(told))
+            sealed = memory.content.replace("]", f" {crc32(memory.id.encode())}]") if memory.sealed else ""
+            known = self.statements[id(memory)] = (memory, NewStatement(memory, sealed))
         return known[1]
 
     def _similar(

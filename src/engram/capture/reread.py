@@ -420,7 +420,7 @@ def _still_ends(item: PreparedDraft, by: Memory, memory: Memory, tools: Tools) -
     if item.apart:
         return False
     whole = _free_of(memory, by)
-    near = Neighbour(whole, NewStatement.of(whole), _cosine(item, whole, tools))
+    near = Neighbour(whole, NewStatement(whole), _cosine(item, whole, tools))
     return isinstance(decide(item.statement, [near], limits_of(item.vector)), Supersede)
 
 

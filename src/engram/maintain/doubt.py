@@ -259,11 +259,10 @@ def _said_since(due: Slice, context: StepContext) -> Near:
 
 
 def _stated(belief: Memory, context: StepContext) -> Iterator[Memory]:
-    for fact in NewStatement.of(belief).facts[:FACTS]:
-        for claim in context.tools.store.facts.stated(
-            fact.subject, fact.predicate, belief.scope, PROBING_CLAIMS
-        ):
-            yield claim.memory
+    topics = [(fact.subject, fact.predicate) for fact in NewStatement(belief).facts[:FACTS]]
+    store = context.tools.store
+    found = store.facts.stated(topics, belief.scope, PROBING_CLAIMS) if topics else {}
+    yield from store.memories.read(list({key: None for keys in found.values() for key in keys})).values()
 
 
 def _near(due: Slice, context: StepContext) -> Iterator[tuple[int, Memory, float]]:

@@ -184,7 +184,7 @@ def _opposed(
     first, second = sorted((one, other), key=lambda each: (each.happened_at, each.id))
     if other.status is not Status.ACTIVE or other.speaker:
         return None
-    because = opposing(NewStatement.of(second), Neighbour(first, NewStatement.of(first), cosine), limits)
+    because = opposing(NewStatement(second), Neighbour(first, NewStatement(first), cosine), limits)
     if not because:
         return None
     edge = Edge(second.id, first.id, EdgeType.CONTRADICTS, confidence=0.5)

@@ -357,7 +357,7 @@ def is_since(other: Memory, belief: Memory) -> bool:
 
 def weighed(belief: Memory, other: Memory, cosine: float | None, limits: SamenessLimits) -> ProbeEvidence:
     """What a later memory says about a belief."""
-    old, new = NewStatement.of(belief), NewStatement.of(other)
+    old, new = NewStatement(belief), NewStatement(other)
     neighbour = Neighbour(belief, old, cosine)
     if because := opposing(new, neighbour, limits):
         return ProbeEvidence(other, Speaks.AGAINST, because)

@@ -124,7 +124,7 @@ def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDra
     secret = ""
     if tools.keys is not None:
         memory, found, secret = without_words(memory, found, tools.keys)
-    statement = NewStatement.of(memory)
+    statement = NewStatement(memory)
     prepared = PreparedDraft(memory, findable(memory, found), statement, weighed=weighed, apart=apart)
     return replace(prepared, secret=secret) if secret else prepared
 

@@ -146,6 +146,7 @@ def _spellings(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(form for name in names for form in _spelt(name)) - {""}
 
 
+@lru_cache(maxsize=1 << 12)
 def _spelt(name: str) -> frozenset[str]:
     """A name folded, and as it is spelt where there are no umlauts.
 
@@ -301,6 +302,7 @@ def _compact(name: str) -> str:
     return re.sub(r"(?<!\d) | (?!\d)", "", name)
 
 
+@lru_cache(maxsize=1 << 12)
 def _tokens(name: str) -> tuple[str, ...]:
     words = _folded(name.lstrip("@")).split()
     if initial := _INITIAL.match(name):  # "A. Smith" begins with no article
@@ -312,6 +314,7 @@ def _tokens(name: str) -> tuple[str, ...]:
 _INITIAL = re.compile(r"\s*([^\W\d_])\.\s+(?=\w)")
 
 
+@lru_cache(maxsize=1 << 12)
 def _digits(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\d+(?:\.\d+)*", name))
 
@@ -423,6 +426,8 @@ def _nicknames() -> dict[str, tuple[str, ...]]:
 
 def _nearly(one: str, other: str, *, person: bool) -> bool:
     """Whether two names differ by one slip in one long word, which makes no other name that is known."""
+    if abs(len(one) - len(other)) > 1:
+        return False
     mine, theirs = one.split(), other.split()
     if len(mine) != len(theirs) or _digits(one) != _digits(other):
         return False

@@ -13,7 +13,17 @@ from typing import Any
 
 from engram.lazily import dataclass
 from engram.model.memory import TAG_LIMIT, Kind, Memory, Priority, Status, Usage
-from engram.rules.sameness import Merge, Neighbour, NewStatement, Reinforce, SamenessLimits, Supersede, decide
+from engram.rules.sameness import (
+    Merge,
+    Neighbour,
+    NewStatement,
+    Reinforce,
+    SamenessLimits,
+    Supersede,
+    decide,
+    shared,
+    stands_in,
+)
 from engram.rules.traits import (
     is_distilled,
     is_ephemeral,
@@ -75,14 +85,14 @@ class Compared:
         if key not in self._known:
             if len(self._known) >= HELD:
                 self._known.clear()
-            self._known[key] = NewStatement.of(memory)
+            self._known[key] = NewStatement(memory)
         return self._known[key]
 
     def same(self, older: Memory, newer: Memory, cosine: float, limits: SamenessLimits) -> Same | None:
         """Whether rules alone can say that two memories say the same."""
         before, after = self.of(older), self.of(newer)
         # The words are looked at first: that is quick, and seldom enough.
-        if not (_stands_in(after.line, before.line) or _stands_in(before.line, after.line)):
+        if not (stands_in(after.line, before.line) or stands_in(before.line, after.line)):
             return None
         if differences(before.marks, after.marks):
             return None
@@ -95,7 +105,7 @@ class Compared:
     def replaces(self, older: Memory, newer: Memory, cosine: float | None, limits: SamenessLimits) -> bool:
         """Whether rules alone can say that the later of two memories takes the place of the earlier."""
         before, after = self.of(older), self.of(newer)
-        if cosine is not None and _shared(before.line, after.line) < SHARED:
+        if cosine is not None and shared(before.line, after.line) < SHARED:
             return False
         verdict = decide(after, [Neighbour(older, before, cosine)], limits)
         return isinstance(verdict, Supersede) and verdict.whole
@@ -153,16 +163,6 @@ def absorbed(winner: Memory, losers: Sequence[Memory]) -> Memory:
         "verified_at": max(vouched, default=None),
     }
     return replace(winner, **changes)
-
-
-def _stands_in(part: Sequence[str], whole: Sequence[str]) -> bool:
-    rest = iter(whole)
-    return bool(part) and all(word in rest for word in part)
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> float:
-    mine, theirs = set(one), set(other)
-    return len(mine & theirs) / max(1, len(mine | theirs))
 
 
 def _summed(usages: Sequence[Usage]) -> Usage:

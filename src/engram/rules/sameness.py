@@ -13,13 +13,13 @@ found by their hash before this rule is asked, count as a repetition of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
 from math import log1p
-from typing import Any
+from typing import NamedTuple
 
 from engram.lazily import dataclass
 from engram.model.facts import Fact
@@ -68,28 +68,15 @@ class SamenessLimits:
     """Whether other words for the same count as a repetition, as in *layers*."""
 
 
-@dataclass(frozen=True)
 class NewStatement:
     """What is compared: words, facts, and when it was said. Each is worked out when it is first asked for."""
 
-    content: str
-    speaker: str
-    said_at: datetime
-    confidence: float = 1.0
-    trust: float = 1.0
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, memory: Memory) -> NewStatement:
-        """A memory as it is compared."""
-        return cls(
-            memory.content,
-            memory.speaker,
-            _said_at(memory),
-            memory.confidence,
-            memory.trust,
-            memory.details,
-        )
+    def __init__(self, memory: Memory, content: str = "") -> None:
+        self.memory = memory
+        self.content = content or memory.content
+        """Its words, or what stands for them where they are sealed."""
+        self.speaker = memory.speaker
+        self.details = memory.details
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -116,7 +103,17 @@ class NewStatement:
     @property
     def teller(self) -> str:
         """Who says it, when that is known by name."""
-        return self.speaker or str(self.details.get("said_by") or "")
+        return self.memory.told_by
+
+    @cached_property
+    def said_at(self) -> datetime:
+        """When it was said: a move told of today counts from today, whenever it happened."""
+        told = self.details.get("said_at")
+        if isinstance(told, str):
+            with suppress(ValueError):
+                said = datetime.fromisoformat(told)
+                return said if said.tzinfo else self.memory.happened_at
+        return self.memory.happened_at
 
     def says_more_than(self, over: Sequence[Fact], new: NewStatement) -> bool:
         """Whether more is left of it, when these facts are over, than the new statement says as well."""
@@ -158,18 +155,7 @@ class NewStatement:
         return marks(self.content)
 
 
-def _said_at(memory: Memory) -> datetime:
-    """When it was said: a move told of today counts from today, whenever it happened."""
-    told = memory.details.get("said_at")
-    if isinstance(told, str):
-        with suppress(ValueError):
-            said = datetime.fromisoformat(told)
-            return said if said.tzinfo else memory.happened_at
-    return memory.happened_at
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A memory that may say the same, and how near its vector lies; None when vectors cannot be compared."""
 
     memory: Memory
@@ -256,18 +242,18 @@ def _gone_as_well(
 def _repeats(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
     least = limits.strong if limits.paraphrases else limits.duplicate
     near = old.cosine is None or old.cosine > least or new.facts
-    if not near or differences(new.marks, old.statement.marks):
+    if not near:
         return None
-    because = (
-        _same_statement(new, old, limits)
-        if _stands_in(new.line, old.statement.line)
-        else _said_otherwise(new, old, limits)
-    )
+    # The words are looked at first: that is quick, and seldom enough.
+    in_order = stands_in(new.line, old.statement.line)
+    if not (in_order or limits.paraphrases) or differences(new.marks, old.statement.marks):
+        return None
+    because = _same_statement(new, old, limits) if in_order else _said_otherwise(new, old, limits)
     return Reinforce(old.memory, because) if because else None
 
 
 def _same_statement(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> str:
-    share = _shared(new, old.statement)
+    share = shared(new.line, old.statement.line)
     if old.cosine is None:
         return f"same words ({share:.2f} shared)" if share > limits.jaccard_alone else ""
     if old.cosine > limits.duplicate and share > limits.jaccard:
@@ -278,7 +264,7 @@ def _same_statement(new: NewStatement, old: Neighbour, limits: SamenessLimits) -
 
 def _said_otherwise(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> str:
     """Other words for the same, where these count as a repetition."""
-    if not limits.paraphrases or old.cosine is None or old.cosine <= limits.strong:
+    if old.cosine is None or old.cosine <= limits.strong:
         return ""
     told = _pairs(new.facts, old.statement.facts)
     if opposed(new.line, old.statement.line) or any(_differ(one.object, two.object) for one, two in told):
@@ -322,9 +308,9 @@ def _replacement(new: NewStatement, old: Neighbour, because: str, over: tuple[Fa
     """A guess does not replace what is better known, nor does a stranger what somebody vouched for."""
     memory = old.memory
     vouched = memory.pinned or memory.verification is Verification.USER_CONFIRMED
-    if vouched and new.trust < memory.trust:
+    if vouched and new.memory.trust < memory.trust:
         return Challenge(memory, f"{because}; but a person vouched for it", new_doubtful=True)
-    if new.confidence < UNSURE <= memory.confidence and not new.corrects:
+    if new.memory.confidence < UNSURE <= memory.confidence and not new.corrects:
         return Challenge(memory, f"{because}; but it is only a guess", new_doubtful=True)
     whole = not over or not old.statement.says_more_than(over, new)
     return Supersede(memory, because if whole else f"{because}; the rest of it stays", over, whole)
@@ -336,7 +322,7 @@ def _says_otherwise(new: NewStatement, old: Neighbour, limits: SamenessLimits) -
         return False
     return (
         new.teller == old.statement.teller
-        and _shared(new, old.statement) > limits.jaccard
+        and shared(new.line, old.statement.line) > limits.jaccard
         and not _same_facts(new, old.statement)
     )
 
@@ -366,10 +352,8 @@ def opposing(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> str:
 
 
 def _same_but_denied(one: NewStatement, other: NewStatement) -> bool:
-    if set(differences(one.marks, other.marks)) - {"negation"}:
-        return False
     mine, theirs = _undenied(one), _undenied(other)
-    return bool(mine) and mine == theirs
+    return bool(mine) and mine == theirs and set(differences(one.marks, other.marks)) <= {"negation"}
 
 
 def _undenied(statement: NewStatement) -> Sequence[str]:
@@ -380,9 +364,9 @@ def _undenied(statement: NewStatement) -> Sequence[str]:
 
 
 def _extends(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
-    if old.cosine is None or old.cosine <= limits.strong or not _stands_in(old.statement.line, new.line):
+    if old.cosine is None or old.cosine <= limits.strong or not stands_in(old.statement.line, new.line):
         return None
-    if _shared(new, old.statement) <= limits.jaccard or new.negated != old.statement.negated:
+    if shared(new.line, old.statement.line) <= limits.jaccard or new.negated != old.statement.negated:
         return None
     added = " ".join(term for term in dict.fromkeys(new.line) if term not in old.statement.line)
     if not added:
@@ -390,18 +374,19 @@ def _extends(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdi
     return Merge(old.memory, f"says the same and adds: {added}")
 
 
-def _stands_in(part: Sequence[str], whole: Sequence[str]) -> bool:
+def stands_in(part: Sequence[str], whole: Sequence[str]) -> bool:
     """Whether all of `part` is found in `whole`, in the same order.
 
-    >>> _stands_in(["anna", "love", "bob"], ["bob", "love", "anna"])
+    >>> stands_in(["anna", "love", "bob"], ["bob", "love", "anna"])
     False
     """
     rest = iter(whole)
     return bool(part) and all(word in rest for word in part)
 
 
-def _shared(one: NewStatement, other: NewStatement) -> float:
-    mine, theirs = set(one.line), set(other.line)
+def shared(one: Sequence[str], other: Sequence[str]) -> float:
+    """The share of the words of two lines that both have."""
+    mine, theirs = set(one), set(other)
     return len(mine & theirs) / max(1, len(mine | theirs))
 
 
@@ -447,45 +432,45 @@ SIGN_OF_CHANGE = 0.7
 """What a word that often tells of a change ("now", "new") counts beside what the model says."""
 
 
-@dataclass(frozen=True, slots=True)
 class LaterWord:
-    """A statement that tells of a change: the things in it, how sure that is, how crowded it is around it."""
+    """A statement that may tell of a change: its things, how sure that is, how crowded it is around it."""
 
-    terms: frozenset[str]
-    slots: frozenset[str]
-    change: float
-    crowd: float
-    length: float
-
-    @classmethod
-    def of(cls, content: str, deviations: Iterable[float], *, corrects: bool) -> LaterWord:
+    def __init__(self, content: str, deviations: Iterable[float], *, corrects: bool) -> None:
         """`deviations`: how far above noise each of the nearest lies."""
         nearest = sorted((*deviations, *[FAR] * CROWD), reverse=True)[:CROWD]
-        sure = model_change(content)
-        change = 1.0 if corrects else max(sure, SIGN_OF_CHANGE * (change_told(content) > sure))
-        terms = things(content)
-        length = log1p(len(terms) / (1 + is_wide(content)))  # pairs of characters overlap
-        return cls(terms, frozenset(slots_told(content)), change, sum(nearest) / CROWD, length)
+        self._content = content
+        self._corrects = corrects
+        self._terms = things(content)
+        length = log1p(len(self._terms) / (1 + is_wide(content)))  # pairs of characters overlap
+        self._around = CROWDED * sum(nearest) / CROWD + LONG * length
+
+    @cached_property
+    def change(self) -> float:
+        """How sure it is that something is otherwise than it was."""
+        if self._corrects:
+            return 1.0
+        sure = model_change(self._content)
+        return max(sure, SIGN_OF_CHANGE * (change_told(self._content) > sure))
 
     def weight(self, deviations: float, earlier: str) -> float:
         """How much speaks for it being a later word on an earlier statement that lies so far above noise.
 
         Nothing does where the two have neither a thing nor a part of a life in common, but for a correction
-        that names no thing itself: "no, the other one".
+        that names no thing itself: "no, the other one". Of what cannot be `ENOUGH` no more is worked out.
         """
-        shared = min(MOST_SHARED, len(self.terms & things(earlier)))
-        same_slot = not self.slots.isdisjoint(slots_told(earlier))
-        if not shared and not same_slot and (self.change < 1 or self.terms):
+        shared = min(MOST_SHARED, len(self._terms & things(earlier)))
+        told = NEAR * deviations + self._around + SHARED * shared
+        most = CHANGED + CHANGED_THING * shared
+        if told + SAME_SLOT + most < ENOUGH:
             return 0.0
-        return (
-            NEAR * deviations
-            + CROWDED * self.crowd
-            + SHARED * shared
-            + CHANGED * self.change
-            + SAME_SLOT * same_slot
-            + LONG * self.length
-            + CHANGED_THING * self.change * shared
-        )
+        slots = set(slots_told(self._content))
+        same_slot = bool(slots) and not slots.isdisjoint(slots_told(earlier))
+        told += SAME_SLOT * same_slot
+        if told + most < ENOUGH:
+            return 0.0
+        if not shared and not same_slot and (self._terms or self.change < 1):
+            return 0.0
+        return told + most * self.change
 
 
 @read_once

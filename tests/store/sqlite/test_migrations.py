@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from engram.errors import MigrationChanged, NewerSchema, StoreError
+from engram.model.facts import FactQuery
 from engram.model.memory import Memory
 from engram.model.scope import Scope
 from engram.store.sqlite import SqliteStore, rows
@@ -147,7 +148,7 @@ def test_a_file_of_the_first_schema_keeps_everything(
     store = SqliteStore.open(path, clock)
     assert list(store.memories.page(ALL, 9)) == memories[::-1]
     assert find(store, "ada") == ["ada"]
-    (claim,) = store.facts.stated("ada", "lives in", Scope(), 9)
+    (claim,) = store.facts.find(FactQuery(frozenset({"ada"})), ALL, 9)
     assert (claim.fact.object, claim.fact.confidence, claim.fact.valid_to) == ("oslo", 0.7, None)
     store.close()
 

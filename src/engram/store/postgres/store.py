@@ -21,6 +21,7 @@ from typing import IO, cast
 from engram.errors import AccessDenied, FileExists, StoreError
 from engram.model.clock import Clock
 from engram.model.event import ArchiveReport, Backup, Finding
+from engram.ports import Unit
 from engram.rules.sealing import KEY_BYTES
 from engram.store.postgres.connection import Collided, PostgresOpener, as_server
 from engram.store.postgres.large import LargeNamespaces, PostgresTexts, PostgresVectors
@@ -35,7 +36,7 @@ from engram.store.sqlite.connection import Db, Opener, StoreSettings, ask_value
 from engram.store.sqlite.migrate import migrate as migrate_file
 from engram.store.sqlite.readers import Readers, snapshot
 from engram.store.sqlite.snapshots import SqliteSnapshots, make_local_key
-from engram.store.sqlite.store import SqliteStore
+from engram.store.sqlite.store import Found, SqliteStore, T
 from engram.store.sqlite.unit import NotWithin, SqliteUnit
 from engram.store.sqlite.writer import Job, Outcome, Writer
 
@@ -100,6 +101,14 @@ class PostgresStore(SqliteStore):
             db.close()
             raise
         return cls(opener, PostgresWriter(opener, db))
+
+    def look_and_write(
+        self, look: Callable[[], Found], work: Callable[[Unit, Found], T], actor: str, namespace: str = ""
+    ) -> T:
+        """Look at what is known and do the work; others may write between, and wait for no look."""
+        with self.reading():
+            found = look()
+        return self.write(lambda unit: work(unit, found), actor, namespace)
 
     def _kept_to(self, db: Db, within: str) -> str:
         return within if as_server(db).is_within else ""

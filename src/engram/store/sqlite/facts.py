@@ -19,19 +19,20 @@ from engram.store.sqlite.views import Places, where
 
 FACT = "f.subject, f.predicate, f.object, f.functional, f.confidence, f.valid_from, f.valid_to"
 WIDTH = 7
+Topic = tuple[str, str]
+"""A subject and a predicate: what something is said of, and what of it."""
 
-STATED = rows.select(
-    """
-JOIN facts AS f ON f.row = m.row
+STATED = """
+SELECT m.row
+FROM facts AS f
+CROSS JOIN memories AS m ON m.row = f.row
 WHERE f.subject = :subject
   AND f.predicate = :predicate
   AND m.scope = :scope
   AND m.status = 'active'
-ORDER BY m.created_at DESC, m.row DESC, f.id
+ORDER BY m.created_at DESC, m.row DESC
 LIMIT :limit
-""",
-    also=FACT,
-)
+"""
 
 # By subject or object the facts lead to the memories; else memories are gone through, the newest first.
 FROM_FACTS = """
@@ -139,11 +140,18 @@ class SqliteFacts:
         self._places = places
         self._clock = clock
 
-    def stated(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
-        """Such facts of active memories of this very scope, newest first."""
+    def stated(self, asked: Iterable[Topic], scope: Scope, limit: int) -> dict[Topic, list[int]]:
+        """For each subject and predicate the keys of active memories of this very scope, newest first."""
         with self._readers.lend() as db:
-            place = views.find(db, scope)
-            return stated(db, subject, predicate, place[0], limit) if place else []
+            place = self._places.numbers(scope) or views.find(db, scope)
+            if place is None:
+                return {}
+            values = {"scope": place[0], "limit": limit}
+            found = {
+                topic: ask(db, STATED, {"subject": topic[0], "predicate": topic[1], **values})
+                for topic in dict.fromkeys(asked)
+            }
+        return {topic: [line[0] for line in lines] for topic, lines in found.items() if lines}
 
     def find(self, query: FactQuery, view: View, limit: int) -> list[Claim]:
         """Facts that fit the query, of memories that the view allows, newest first.
@@ -182,12 +190,6 @@ class SqliteFacts:
             pairs = _pairs(ask(db, sql, values))[:limit]
             claims = _claims(db, [one for pair in pairs for one in pair])
         return [(claims[newer], claims[older]) for newer, older in pairs]
-
-
-def stated(db: Db, subject: str, predicate: str, scope: int, limit: int) -> list[Claim]:
-    """Such facts of active memories of a scope, newest first."""
-    values = {"subject": subject, "predicate": predicate, "scope": scope, "limit": limit}
-    return [_claim(line[:-WIDTH], line[-WIDTH:]) for line in ask(db, STATED, values)]
 
 
 def _asked(query: FactQuery) -> tuple[list[str], dict[str, Any]]:

@@ -40,6 +40,17 @@ class Readers:
         """Inside, what this thread reads comes over one connection, and from the file as it was at first."""
         return nullcontext() if self._own.holding else Hold(self)
 
+    @contextmanager
+    def over(self, db: apsw.Connection) -> Iterator[None]:
+        """Inside, what this thread reads comes over this connection, which is in a transaction already."""
+        own = self._own
+        before = own.holding, own.known, own.db
+        own.holding, own.known, own.db = True, {}, db
+        try:
+            yield
+        finally:
+            own.holding, own.known, own.db = before
+
     def _begin_hold(self) -> None:
         with self._given_back:
             self._given_back.wait_for(lambda: self._closed or self._holding < self._opener.settings.readers)
@@ -73,11 +84,11 @@ class Readers:
 
     def _borrow(self) -> tuple[apsw.Connection, bool]:
         """A connection, and whether it is to be given back."""
+        if self._own.holding:
+            return self._held(), False
         own = None if self._writer is None else self._writer.own_connection()
         if own is not None:
             return own, False
-        if self._own.holding:
-            return self._held(), False
         with self._given_back:
             self._given_back.wait_for(lambda: self._closed or self._lent < self._opener.settings.readers)
             self._lent += 1
@@ -180,7 +191,7 @@ class _Held(threading.local):
 
     holding = False
     db: apsw.Connection | None = None
-    known: dict[Hashable, Any]
+    known: dict[Hashable, Any] = {}  # noqa: RUF012 - never this one: each who holds begins a new one
     """What was found over it: the file stays as it was at first."""
 
 

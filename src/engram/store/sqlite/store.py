@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from engram.store.sqlite.backups import SqliteBackups
 
 T = TypeVar("T")
+Found = TypeVar("Found")
 
 log = logging.getLogger(__name__)
 
@@ -136,9 +137,27 @@ class SqliteStore:
         Work that is about one `namespace` only says so: in a database others write to theirs meanwhile. It
         may then be run more than once, so it changes nothing but by its unit.
         """
+        return self._write(work, actor, namespace)
+
+    def look_and_write(
+        self, look: Callable[[], Found], work: Callable[[Unit, Found], T], actor: str, namespace: str = ""
+    ) -> T:
+        """The same of work that begins with a look at what is known, where nobody else writes between.
+
+        `look` reads by the nouns of this store. It comes first, so it never sees what may be taken back.
+        """
+
+        def both(unit: Unit) -> T:
+            with self._readers.over(self._writing().connection):
+                found = look()
+            return work(unit, found)
+
+        return self._write(both, actor, namespace, first=True)
+
+    def _write(self, work: Callable[[Unit], T], actor: str, namespace: str, *, first: bool = False) -> T:
         self._hand_over_later()
         task = self._task(work, actor, current_cancellation(), namespace)
-        result = cast("T", self._writing().run(task, within=namespace))
+        result = cast("T", self._writing().run(task, within=namespace, first=first))
         if self._has_erased:
             self._has_erased = False
             self.backups.drop_all()  # they hold what was erased; the next is due at once

@@ -1,4 +1,4 @@
-"""The one thread that writes: work comes in from many threads, goes to disk in groups, and callers are woken.
+"""One thread writes at a time: whoever comes while nobody does, at once; what came meanwhile goes in groups.
 
 A group is one transaction; each piece of work but the first is a savepoint in it, so that one that fails
 leaves nothing behind and does not harm the others. Nobody is told "done" before the commit.
@@ -47,13 +47,23 @@ class WorkQueue(Generic[T]):
             self._items.append(item)
             self._work.notify()
 
-    def take(self, most: int) -> list[T]:
-        """Wait for work, then take what is there, up to `most`. Empty when the line is closed and done."""
+    def wait(self) -> bool:
+        """Wait for work; whether some may still come."""
         with self._work:
             self._work.wait_for(lambda: self._closed or self._items)
+            return bool(self._items) or not self._closed
+
+    def take(self, most: int) -> list[T]:
+        """Take what is there, up to `most`."""
+        with self._room:
             taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
             self._room.notify(len(taken))
             return taken
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and more may come."""
+        return not self._items and not self._closed
 
     def close(self) -> None:
         """Let nobody in any more."""
@@ -114,29 +124,45 @@ class Job:
     """Runs outside of any transaction and group: for upkeep."""
     within: str = ""
     """What it keeps to, a namespace or a kind of record; empty: it may be about anything."""
+    first: bool = False
+    """Begins a transaction: it looks at what is known, and that must stay whatever becomes of others."""
     done: Promise = field(default_factory=Promise)
 
 
 class Writer:
-    """Owns the write connection. Its thread starts at once and ends with `close`."""
+    """Owns the write connection, which one thread uses at a time: a caller, or its own for what had to wait.
+
+    Its own thread starts at once and ends with `close`.
+    """
 
     ends_group: ClassVar[tuple[type[Exception], ...]] = DISK_TROUBLE
     """What is no fault of a single job: the whole transaction is taken back."""
 
     def __init__(self, opener: Opener, db: apsw.Connection) -> None:
         self._opener = opener
-        self._db = db
+        self._db = self.connection = db
         self._line: WorkQueue[Job] = WorkQueue(opener.settings.queue_limit)
+        self._turn = threading.Lock()
+        self._whose = 0
+        """The thread that writes now."""
         self.rolled_back = 0
         """How often a transaction was taken back: what was written in it is not there."""
         self._thread = threading.Thread(target=self._run, name="engram-writer", daemon=True)
         self._thread.start()
 
-    def run(self, task: Task, *, alone: bool = False, within: str = "") -> Any:
-        """Hand over a task and wait until it is on disk."""
-        if threading.current_thread() is self._thread:
+    def run(self, task: Task, *, alone: bool = False, within: str = "", first: bool = False) -> Any:
+        """Carry out a task, or hand it over, and wait until it is on disk."""
+        if self._whose == threading.get_ident():
             raise StoreError("A piece of work may not write by itself: use the unit it was given.")
-        job = Job(task, alone, within)
+        job = Job(task, alone, within, first)
+        # What this thread handed over before has been done when nothing waits and nobody writes.
+        if self._line.is_idle and self._turn.acquire(blocking=False):
+            try:
+                if self._line.is_idle:
+                    self._carry_out([job])
+                    return job.done.result()
+            finally:
+                self._turn.release()
         self._line.put(job, self._opener.settings.busy_timeout_s)
         return job.done.result()
 
@@ -152,7 +178,7 @@ class Writer:
 
     def own_connection(self) -> apsw.Connection | None:
         """The write connection, for what this very thread carries out; None for any other thread."""
-        return self._db if threading.current_thread() is self._thread else None
+        return self._db if self._whose == threading.get_ident() else None
 
     @property
     def waiting(self) -> int:
@@ -160,16 +186,19 @@ class Writer:
         return len(self._line)
 
     def _run(self) -> None:
-        while self._carry_out_some():
-            pass
-        self._db.close()
+        while self._line.wait():
+            with self._turn:
+                self._carry_out(self._line.take(GROUP_LIMIT))
+        with self._turn:
+            self._db.close()
 
-    def _carry_out_some(self) -> bool:
-        """Wait for jobs and do them. What was handed over ends with this call, not with the next job."""
-        jobs = self._line.take(GROUP_LIMIT)
-        for group in self._split(jobs):
-            self._settle(group)
-        return bool(jobs)
+    def _carry_out(self, jobs: list[Job]) -> None:
+        self._whose = threading.get_ident()
+        try:
+            for group in self._split(jobs):
+                self._settle(group)
+        finally:
+            self._whose = 0
 
     def _settle(self, group: list[Job]) -> None:
         """Carry out a group, in as many transactions as it takes, and keep the promises whatever happens."""
@@ -194,7 +223,7 @@ class Writer:
                 outcomes.append(self._further(job))
             if self._db.in_transaction:
                 self._commit()
-        except (apsw.Error, EngramError):
+        except BaseException:  # a caller may be interrupted while it writes
             self._roll_back()
             raise
         return outcomes
@@ -258,7 +287,7 @@ class Writer:
         """The jobs in their order, those that run alone by themselves."""
         groups: list[list[Job]] = []
         for job in jobs:
-            if job.alone or not groups or groups[-1][0].alone:
+            if job.alone or job.first or not groups or groups[-1][0].alone:
                 groups.append([job])
             else:
                 groups[-1].append(job)
