@@ -749,23 +749,10 @@ def overlay(config: Config, values: Mapping[str, Any]) -> Config:
     return _fitting(_overlaid(config, dict(_named_in_full(values))))
 
 
-LIVE_GROUPS: Final = frozenset(
-    [
-        "capture",
-        "recall",
-        "limits",
-        "session",
-        "context",
-        "retention",
-        "promotion",
-        "forgetting",
-        "maintain",
-        "knowledge",
-        "doubt",
-    ]
+AT_OPENING: Final = frozenset(
+    {"timezone", "store", "embed", "llm", "rerank", "server", "proxy", "recall.processes", "limits.memory_mb"}
 )
-"""Settings that are read whenever they are needed; the others, when a memory is opened or a server begins."""
-AT_OPENING: Final = frozenset({"recall.processes", "limits.memory_mb"})
+"""Settings, and groups of them, read when a memory is opened or a server begins; others whenever needed."""
 
 
 def own_copy(config: Config) -> Config:
@@ -788,7 +775,7 @@ def change_now(config: Config, wanted: Mapping[str, Any]) -> dict[str, Any]:
     after, before = values(overlay(config, wanted)), values(config)
     changed = {name: value for name, value in after.items() if value != before[name]}
     for name in changed:
-        if name.partition(".")[0] not in LIVE_GROUPS or name in AT_OPENING:
+        if {name, name.partition(".")[0]} & AT_OPENING:
             raise ConfigError(
                 f"{name} is read when a memory is opened: `engram config set` keeps it, a restart brings it."
             )

@@ -268,9 +268,7 @@ def _finder(where: str, settings: Config, brought: Overrides, keys: VaultKeys | 
     return RecallPool(where, settings, keys.master if keys else None)
 
 
-def restore_backup(
-    path: str | Path | None, backup: str | Path, settings: Config, clock: Clock | None = None
-) -> str:
+def restore_backup(path: str | Path | None, backup: str | Path, settings: Config) -> str:
     """Put a backup in the place of a memory that is not open; the name under which the former file is kept.
 
     Raises:
@@ -282,7 +280,7 @@ def restore_backup(
     """
     from engram.store.sqlite import backups
 
-    return _with_a_key(path, settings, clock, lambda opener: backups.restore_backup(opener, Path(backup)))
+    return _with_a_key(path, settings, lambda opener: backups.restore_backup(opener, Path(backup)))
 
 
 def restore_at(
@@ -295,12 +293,10 @@ def restore_at(
     """
     from engram.store.sqlite import backups
 
-    return _with_a_key(path, settings, clock, lambda opener: backups.restore_at(opener, at))
+    return _with_a_key(path, settings, lambda opener: backups.restore_at(opener, at), clock)
 
 
-def salvage(
-    path: str | Path | None, settings: Config, backup: str | Path | None = None, clock: Clock | None = None
-) -> SalvageReport:
+def salvage(path: str | Path | None, settings: Config, backup: str | Path | None = None) -> SalvageReport:
     """Replace a damaged file by one with everything that could be saved; the damaged one is kept beside it.
 
     Raises:
@@ -310,7 +306,7 @@ def salvage(
     from engram.store.sqlite import backups
 
     chosen = Path(backup) if backup else None
-    return _with_a_key(path, settings, clock, lambda opener: backups.salvage_file(opener, chosen))
+    return _with_a_key(path, settings, lambda opener: backups.salvage_file(opener, chosen))
 
 
 def restore_archive(
@@ -388,7 +384,7 @@ def file_of(path: str | Path | None, namespace: str = "") -> str:
 
 
 def _with_a_key(
-    path: str | Path | None, settings: Config, clock: Clock | None, work: Callable[[Opener], T]
+    path: str | Path | None, settings: Config, work: Callable[[Opener], T], clock: Clock | None = None
 ) -> T:
     """Do it with each key that may fit, or without one where there is none; the first that works counts."""
     from engram.keys import find_keys

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import field, fields, replace
@@ -428,10 +428,6 @@ Found = list[Token]
 class Tokens(Noun):
     """Who may come in from outside. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, caller: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        super().__init__(caller)
-        self._chance = chance
-
     def create(
         self,
         name: str,
@@ -447,7 +443,7 @@ class Tokens(Noun):
         """
         place = self._check(scope)
         token = Token(
-            id=self._chance(ID_BYTES).hex(),
+            id=secrets.token_hex(ID_BYTES),
             name=_name(name),
             role=member("role", Role, role),
             scope=place,
@@ -455,7 +451,7 @@ class Tokens(Noun):
             expires_at=None if expires_at is None else moment("expires_at", expires_at, self._tools.zone),
             timezone=screen.timezone("timezone", timezone),
         )
-        secret = secret_from(self._chance(SECRET_BYTES))
+        secret = secret_from(secrets.token_bytes(SECRET_BYTES))
         self._store.tokens.add(token, digest_of(secret))
         return Issued(token, secret)
 
@@ -530,10 +526,6 @@ ABOUT = "answer"
 class Answers(Noun):
     """Answers to keyed writes, for a while. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, caller: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        super().__init__(caller)
-        self._chance = chance
-
     def find(self, caller: str, key: str, request: bytes, *, hours: float) -> tuple[int, bytes] | bool | None:
         """Status and body of the answer to this request; None when there is none.
 
@@ -553,7 +545,7 @@ class Answers(Noun):
         """Keep an answer for so many hours, and so many in all."""
         status, body = answer
         now = self._tools.clock.now()
-        sealed = seal(body, _key(caller, key, request), self._chance(NONCE_BYTES), ABOUT)
+        sealed = seal(body, _key(caller, key, request), secrets.token_bytes(NONCE_BYTES), ABOUT)
         kept = KeptAnswer(caller, key, sha256(request).hexdigest(), status, sealed, now)
         self._store.answers.keep(kept, now - timedelta(hours=hours), most)
 

@@ -362,9 +362,7 @@ class Upkeep(Noun):
 
         return self._carry(RunKind.DREAM, DREAM, Watch(progress, stopping), dry=dry)
 
-    def audit(
-        self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
-    ) -> Report:
+    def audit(self, *, dry: bool = False, progress: Progress | None = None) -> Report:
         """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
 
         Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
@@ -373,13 +371,13 @@ class Upkeep(Noun):
 
         if isinstance(self._tools.advisor, NoAdvisor) or self._tools.config.llm.level == "off":
             raise ModelNeeded("An audit")
-        return self._carry(RunKind.AUDIT, STEPS, Watch(progress, stopping), dry=dry)
+        return self._carry(RunKind.AUDIT, STEPS, Watch(progress, never), dry=dry)
 
-    def drift(self, *, dry: bool = False, stopping: Callable[[], bool] = never) -> Report:
+    def drift(self) -> Report:
         """Doubt memories whose references are dead in the configured directory, and nothing else."""
         from engram.maintain.doubt import DRIFT
 
-        return self._carry(RunKind.DRIFT, (DRIFT,), Watch(None, stopping), dry=dry)
+        return self._carry(RunKind.DRIFT, (DRIFT,), Watch(None, never), dry=False)
 
     def reread(
         self, *, session: str = "", rules: bool = False, dry: bool = False, progress: Progress | None = None

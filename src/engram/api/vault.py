@@ -106,7 +106,6 @@ def init_vault(
     passphrase: str = "",
     key: bytes | str | None = None,
     fields: bool = False,
-    clock: Clock | None = None,
     config: Config | None = None,
 ) -> str:
     """Encrypt a file, or make a new one that is: under a passphrase, a key, or a new key in the keychain.
@@ -124,7 +123,7 @@ def init_vault(
         StoreBusy: somebody has the file open.
 
     """
-    clock, config = clock or SystemClock(), config or load()
+    clock, config = SystemClock(), config or load()
     if state_of(path) is FileState.SEALED:
         raise VaultRefused(f"{path} is a vault already: `engram vault rotate` gives it another key.")
     if state_of(path) is FileState.PLAIN:
@@ -163,7 +162,7 @@ def init_vault_like(
         write_slots(path, slots)
 
 
-def remove_vault(path: str, *, key: bytes | str | None = None, clock: Clock | None = None) -> None:
+def remove_vault(path: str, *, key: bytes | str | None = None) -> None:
     """Write a vault as a file that everybody can read who may read files of yours.
 
     Raises:
@@ -172,13 +171,13 @@ def remove_vault(path: str, *, key: bytes | str | None = None, clock: Clock | No
         StoreBusy: somebody has the file open.
 
     """
-    keys = open_keys(path, key, clock)
+    keys = open_keys(path, key)
     before = read_slots(path)
-    with _opened(path, keys.master, load(), clock or SystemClock()) as tools:
+    with _opened(path, keys.master, load(), SystemClock()) as tools:
         change.open_everything(tools, ENGINE)
     if before is not None:
         write_slots(path, new_slots("nothing"), coming=True)
-    reencrypt(path, keys, None, clock or SystemClock())
+    reencrypt(path, keys, None, SystemClock())
     remove_slots(path)
     if before is not None:
         key_holders.drop(before.id)
@@ -190,7 +189,6 @@ def rotate_vault(
     key: bytes | str | None = None,
     passphrase: str = "",
     new_key: bytes | str | None = None,
-    clock: Clock | None = None,
 ) -> str:
     """Give a vault another key; the old one opens neither the file nor what is sealed in it any more.
 
@@ -199,20 +197,19 @@ def rotate_vault(
         key: what opens it now; by default what is at hand.
         passphrase: what is to open it then; by default a key goes to where the old one was.
         new_key: the key itself, where whoever rotates keeps it.
-        clock: for tests.
 
     Returns:
         Where the key is now, in words.
 
     """
-    keys = open_keys(path, key, clock)
+    keys = open_keys(path, key)
     before = read_slots(path)
     master, slots, where = _new_key(passphrase, new_key)
     if keys.covers == "fields":
         slots = replace(slots or new_slots(), covers="fields")
     if slots is not None:
         write_slots(path, slots, coming=True)
-    reencrypt(path, keys, VaultKeys(master, keys.covers), clock or SystemClock())
+    reencrypt(path, keys, VaultKeys(master, keys.covers), SystemClock())
     if slots is None:
         remove_slots(path)
     promote_slots(path)
@@ -221,14 +218,14 @@ def rotate_vault(
     return where
 
 
-def unlock_vault(path: str, key: bytes | str, clock: Clock | None = None) -> str:
+def unlock_vault(path: str, key: bytes | str) -> str:
     """Hold the key of a vault until it is locked, so that every command, server, hook and worker opens it.
 
     Returns:
         Where it is held, in words.
 
     """
-    keys = open_keys(path, key, clock)
+    keys = open_keys(path, key)
     slots = read_slots(path)
     if slots is None:
         slots = new_slots()
@@ -249,9 +246,9 @@ def lock_vault(path: str) -> bool:
     return key_holders.drop(slots.id)
 
 
-def open_keys(path: str, key: bytes | str | None = None, clock: Clock | None = None) -> VaultKeys:
+def open_keys(path: str, key: bytes | str | None = None) -> VaultKeys:
     """The keys that open a vault, tried on it. Raises KeyNeeded, and VaultRefused when it is no vault."""
-    store, keys = open_store(path, load(), clock or SystemClock(), key)
+    store, keys = open_store(path, load(), SystemClock(), key)
     store.close()
     if keys is None:
         raise VaultRefused(f"{path} is no vault: `engram vault init` makes it one.")
@@ -259,9 +256,9 @@ def open_keys(path: str, key: bytes | str | None = None, clock: Clock | None = N
     return keys
 
 
-def export_key(path: str, key: bytes | str | None = None, clock: Clock | None = None) -> str:
+def export_key(path: str, key: bytes | str | None = None) -> str:
     """The master key as 64 hexadecimal digits, to be kept where nobody finds it."""
-    return open_keys(path, key, clock).master.hex()
+    return open_keys(path, key).master.hex()
 
 
 def _settle_slots(path: str, keys: VaultKeys) -> None:
