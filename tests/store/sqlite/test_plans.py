@@ -12,19 +12,27 @@ from engram.model.memory import Filters
 from engram.ports import Reach
 from engram.store.sqlite import entities, facts, memories, names, records, turns
 from engram.store.sqlite.migrate import migrate
+from engram.store.sqlite.records import deleting, looking_up
 from engram.store.sqlite.views import where, where_turn
 from engram.testing import START, FakeClock
 
 PLAIN = [
-    *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.KEY_OF, turns.CAPTURED),
+    *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.CAPTURED),
     *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP_TURNS),
-    *(turns.KNOWN, turns.REMOVE, turns.DROP_ORIGINS),
+    *(turns.KNOWN, turns.REMOVE),
     *(records.TOKENS_SINCE, records.ALL_DAYS),
     *(facts.STATED, facts.CLAIMS, facts.END, facts.ENDED, facts.DROP),
-    *(names.MENTIONED, names.DROP_MENTIONS, names.ENTITY_OF, names.ABSORB, names.MOVE_ALIASES),
-    *(names.MOVE_ALIAS, names.SPLIT_OFF),
-    *(names.ENTITIES_OF, names.SEEN, names.UNNAMED, names.ALIASES, names.DROP_ALIAS),
+    *(names.MENTIONED, names.ABSORB, names.MOVE_ALIASES),
+    names.SPLIT_OFF,
+    *(names.ENTITIES_OF, names.SEEN, names.UNNAMED, names.ALIASES),
     names.DROP_WORDS,
+    *(
+        deleting("origins", ("row",)),
+        deleting("mentions", ("row",)),
+        deleting("aliases", ("namespace", "alias")),
+    ),
+    looking_up("turns", "key", ("session", "scope", "id")),
+    looking_up("aliases", "entity", ("namespace", "alias")),
     *(entities.BY_NAMES, entities.ALIKE, entities.ALIASES_OF, entities.LATEST_ROWS),
 ]
 REACHES = (Reach(everything=True), Reach(namespace=1), Reach(scopes=frozenset({1, 2})))

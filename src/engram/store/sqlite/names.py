@@ -12,6 +12,7 @@ from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact, Named
 from engram.rules.entities import keys_of
 from engram.store.sqlite.connection import Db, Line, ask, ask_value
+from engram.store.sqlite.records import delete, look_up, update
 from engram.store.sqlite.rows import as_list
 
 # ---------------------------------------------------------------- aliases
@@ -73,24 +74,6 @@ WHERE entity = :entity
 ORDER BY alias
 """
 
-NAME = """
-SELECT name
-FROM entities
-WHERE id = :entity
-"""
-
-RENAME = """
-UPDATE entities
-SET name = :name
-WHERE id = :entity
-"""
-
-DROP_ALIAS = """
-DELETE FROM aliases
-WHERE namespace = :namespace
-  AND alias = :alias
-"""
-
 DROP_WORDS = """
 DELETE FROM alias_words
 WHERE namespace = :namespace
@@ -103,11 +86,6 @@ DELETE FROM sketches
 WHERE kind = 'joined'
   AND scope IN (SELECT id FROM scopes WHERE namespace = :namespace)
   AND (key = :alias OR body ->> 'to' = :alias)
-"""
-
-DROP_ENTITY = """
-DELETE FROM entities
-WHERE id = :entity
 """
 
 UNKNOWN = "unknown"
@@ -172,15 +150,15 @@ def forget(db: Db, namespace: int, entity: int, alias: str) -> None:
     idle = set(unnamed(db, namespace, list(names)))
     in_use = [name for other, name in names.items() if other not in idle]
     for other in [alias] if in_use else names:
-        db.execute(DROP_ALIAS, {"namespace": namespace, "alias": other})
+        delete(db, "aliases", namespace=namespace, alias=other)
         db.execute(DROP_JOINS, {"namespace": namespace, "alias": other})
         words = {"namespace": namespace, "alias": other, "words": as_list(keys_of(other))}
         db.execute(DROP_WORDS, words)
     if not in_use:
-        drop_entity(db, entity)
+        delete(db, "entities", id=entity)
         return
     if name_of(db, entity).casefold() == alias:
-        db.execute(RENAME, {"entity": entity, "name": in_use[0]})
+        update(db, "entities", {"name": in_use[0]}, id=entity)
 
 
 def add(db: Db, aliases: Sequence[Line]) -> None:
@@ -196,14 +174,9 @@ def add(db: Db, aliases: Sequence[Line]) -> None:
         db.executemany(ADD_WORD, words)
 
 
-def drop_entity(db: Db, entity: int) -> None:
-    """Forget an entity that has no name left."""
-    db.execute(DROP_ENTITY, {"entity": entity})
-
-
 def name_of(db: Db, entity: int) -> str:
     """The name an entity is shown by."""
-    return str(ask_value(db, NAME, {"entity": entity}))
+    return str(look_up(db, "entities", "name", id=entity))
 
 
 # ---------------------------------------------------------------- naming
@@ -224,30 +197,6 @@ FROM mentions
 WHERE row = :row
 """
 
-DROP_MENTIONS = """
-DELETE FROM mentions
-WHERE row = :row
-"""
-
-ENTITY_OF = """
-SELECT entity
-FROM aliases
-WHERE namespace = :namespace
-  AND alias = :alias
-"""
-
-NAMESPACE = """
-SELECT id
-FROM namespaces
-WHERE name = :name
-"""
-
-NAMESPACE_OF = """
-SELECT namespace
-FROM entities
-WHERE id = :entity
-"""
-
 ABSORB = """
 UPDATE entities
 SET first_seen = min(entities.first_seen, other.first_seen),
@@ -262,13 +211,6 @@ MOVE_ALIASES = """
 UPDATE aliases
 SET entity = :entity
 WHERE entity = :other
-"""
-
-MOVE_ALIAS = """
-UPDATE aliases
-SET entity = :entity
-WHERE namespace = :namespace
-  AND alias = :alias
 """
 
 # When a name that stood for something else was seen; the entity's own times where no memory has it.
@@ -327,7 +269,7 @@ class Naming:
         """Write other names over the old ones, and forget what nobody names any more; old and new place."""
         before, (old, new) = mentioned(self._db, row), places
         if before:
-            self._db.execute(DROP_MENTIONS, {"row": row})
+            drop_names(self._db, row)
         self.add(row, new, names, at)
         self.sweep(old, before if old != new else [name for name in before if name not in names])
 
@@ -354,14 +296,14 @@ class Naming:
             both = {"entity": number, "other": other}
             self._db.execute(ABSORB, both)
             self._db.execute(MOVE_ALIASES, both)
-            drop_entity(self._db, other)
+            delete(self._db, "entities", id=other)
 
     def split(self, name: str, namespace: str) -> bool:
         """Make a name stand for an entity of its own again; whether it was an alias."""
         self.finish()
-        here = ask_value(self._db, NAMESPACE, {"name": namespace})
+        here = look_up(self._db, "namespaces", "id", name=namespace)
         place = {"namespace": here, "alias": name.casefold()}
-        entity = ask_value(self._db, ENTITY_OF, place)
+        entity = self._entity_of(here, name.casefold())
         if entity is None or name_of(self._db, entity).casefold() == name.casefold():
             return False
         self._known.clear()
@@ -369,7 +311,7 @@ class Naming:
             forget(self._db, here, entity, place["alias"])  # nobody says it: it stands for nothing
             return True
         self._db.execute(SPLIT_OFF, place)
-        self._db.execute(MOVE_ALIAS, {**place, "entity": self._db.last_insert_rowid()})
+        update(self._db, "aliases", {"entity": self._db.last_insert_rowid()}, **place)
         return True
 
     def finish(self) -> None:
@@ -379,16 +321,16 @@ class Naming:
         self._heard = {}
 
     def _entity_of(self, namespace: int, alias: str) -> int | None:
-        entity: int | None = ask_value(self._db, ENTITY_OF, {"namespace": namespace, "alias": alias})
+        entity: int | None = look_up(self._db, "aliases", "entity", namespace=namespace, alias=alias)
         return entity
 
     def _find(self, entity: Entity) -> tuple[int, int]:
         """Numbers of an entity and its namespace."""
         number: int | None = entity.key
         if not number:
-            here = ask_value(self._db, NAMESPACE, {"name": entity.namespace})
+            here = look_up(self._db, "namespaces", "id", name=entity.namespace)
             number = self._entity_of(here or 0, entity.name.casefold())
-        namespace = ask_value(self._db, NAMESPACE_OF, {"entity": number})
+        namespace = look_up(self._db, "entities", "namespace", id=number)
         if number is None or namespace is None:
             raise NotFound(entity.name)
         return number, namespace
@@ -401,7 +343,7 @@ def mentioned(db: Db, row: int) -> list[str]:
 
 def drop_names(db: Db, row: int) -> None:
     """Forget which names a memory has; `Naming.sweep` forgets the names."""
-    db.execute(DROP_MENTIONS, {"row": row})
+    delete(db, "mentions", row=row)
 
 
 LATEST = """

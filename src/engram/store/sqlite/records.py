@@ -21,7 +21,7 @@ from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.model.maintenance import Judgement
 from engram.model.scope import Access, Scope, Token
 from engram.model.session import Trigger
-from engram.store.sqlite.connection import NOTHING, Db, Line, ask
+from engram.store.sqlite.connection import NOTHING, Db, Line, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
 from engram.store.sqlite.writer import ANSWERS, SPENDING, TOKENS, TRIGGERS, Writer
@@ -67,14 +67,19 @@ def put_all(db: Db, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
         db.executemany(_putting(table, tuple(lines[0]), ""), [dict(line) for line in lines])
 
 
-def delete(db: Db, table: str, **same: Any) -> int:
+def delete(db: Db, table: str, /, **same: Any) -> int:
     """Take away the lines that have these values; how many."""
-    return changed(db, _deleting(table, tuple(same)), same)
+    return changed(db, deleting(table, tuple(same)), same)
 
 
-def update(db: Db, table: str, values: Mapping[str, Any], **same: Any) -> int:
+def update(db: Db, table: str, values: Mapping[str, Any], /, **same: Any) -> int:
     """Set values in the lines that have these; how many."""
     return changed(db, _updating(table, tuple(values), tuple(same)), {**values, **same})
+
+
+def look_up(db: Db, table: str, name: str, /, **same: Any) -> Any:
+    """One column of the line that has these values; None when there is none."""
+    return ask_value(db, looking_up(table, name, tuple(same)), same)
 
 
 def changed(db: Db, sql: str, values: Mapping[str, Any]) -> int:
@@ -92,8 +97,15 @@ def _putting(table: str, names: tuple[str, ...], key: str) -> str:
 
 
 @cache
-def _deleting(table: str, names: tuple[str, ...]) -> str:
+def deleting(table: str, names: tuple[str, ...]) -> str:
+    """The statement behind `delete`."""
     return f"DELETE FROM {table} WHERE {' AND '.join(map(_same, names))}"  # noqa: S608
+
+
+@cache
+def looking_up(table: str, name: str, same: tuple[str, ...]) -> str:
+    """The statement behind `look_up`."""
+    return f"SELECT {name} FROM {table} WHERE {' AND '.join(map(_same, same))}"  # noqa: S608
 
 
 @cache

@@ -13,6 +13,7 @@ from engram.model.scope import Access, Scope
 from engram.store.sqlite import views
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import delete, look_up, put, update
 from engram.store.sqlite.rows import as_list, micros
 from engram.store.sqlite.views import Places, where_turn
 
@@ -30,23 +31,10 @@ WHERE o.scope = :scope
 ORDER BY o.origin
 """
 
-PUT = """
-INSERT INTO origins (scope, origin, row, digest)
-VALUES (:scope, :origin, :row, :digest)
-ON CONFLICT DO UPDATE SET
-  row = excluded.row,
-  digest = excluded.digest
-"""
-
 REMOVE = """
 DELETE FROM origins
 WHERE scope = :scope
   AND origin IN (SELECT value FROM json_each(:origins))
-"""
-
-DROP_ORIGINS = """
-DELETE FROM origins
-WHERE row = :row
 """
 
 
@@ -72,7 +60,8 @@ class SqliteOrigins:
 
 def put_origin(db: Db, scope: int, origin: str, row: int, digest: str) -> None:
     """Keep where a memory came from; the origin's former memory is forgotten here."""
-    db.execute(PUT, {"scope": scope, "origin": origin, "row": row, "digest": digest})
+    line = {"scope": scope, "origin": origin, "row": row, "digest": digest}
+    put(db, "origins", line, key="scope, origin")
 
 
 def remove(db: Db, scope: int, origins: Sequence[str]) -> None:
@@ -82,7 +71,7 @@ def remove(db: Db, scope: int, origins: Sequence[str]) -> None:
 
 def drop_origins(db: Db, row: int) -> None:
     """Forget where a memory came from."""
-    db.execute(DROP_ORIGINS, {"row": row})
+    delete(db, "origins", row=row)
 
 
 COLUMNS = """
@@ -209,22 +198,6 @@ ORDER BY t.key
 LIMIT :limit
 """
 )
-
-SEAL = """
-UPDATE turns
-SET id = :id,
-  content = :content,
-  sealed = :sealed
-WHERE key = :key
-"""
-
-KEY_OF = """
-SELECT key
-FROM turns
-WHERE session = :session
-  AND scope = :scope
-  AND id = :id
-"""
 
 CAPTURED = """
 UPDATE turns
@@ -386,14 +359,14 @@ def seal_turns(db: Db, row: int | None, seal: Callable[[Turn], Turn], *, back: b
             after, made = turn.key, seal(turn)
             if made.sealed:
                 values = {"id": made.id, "content": made.content, "sealed": None if back else made.sealed}
-                db.execute(SEAL, {**values, "key": turn.key})
+                update(db, "turns", values, key=turn.key)
                 changed += 1
     return changed
 
 
 def _key_of(db: Db, turn: Turn, place: Place) -> int | None:
-    values = {"session": turn.session, "scope": place(turn.scope)[0], "id": turn.id}
-    key: int | None = ask_value(db, KEY_OF, values)
+    scope = place(turn.scope)[0]
+    key: int | None = look_up(db, "turns", "key", session=turn.session, scope=scope, id=turn.id)
     return key
 
 
