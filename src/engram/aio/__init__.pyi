@@ -816,19 +816,13 @@ class AsyncUpkeep:
     ) -> Report:
         """Replay, link and strengthen memories. Raises UpkeepBusy."""
 
-    async def audit(
-        self,
-        *,
-        dry: bool = False,
-        progress: _MaintenanceProgress | None = None,
-        stopping: Callable[[], bool] = ...,
-    ) -> Report:
+    async def audit(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
         """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
 
         Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
         """
 
-    async def drift(self, *, dry: bool = False, stopping: Callable[[], bool] = ...) -> Report:
+    async def drift(self) -> Report:
         """Doubt memories whose references are dead in the configured directory, and nothing else."""
 
     async def reread(
