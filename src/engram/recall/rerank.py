@@ -410,7 +410,7 @@ HEAD = 4
 BELIEVED = 5
 """So many hits are put in order by whether they are believed."""
 FITS, MEANS, CHANGES, LINKED = 1.0, 0.25, 1.4, 1.85
-SAME_KIND, FILLS, SAME_TALK = 0.8, 1.45, 1.3
+SAME_KIND, FILLS, SAME_TALK, SAME_NAME = 0.8, 1.45, 1.3, 0.8
 LACKS, ELSEWHERE, LONG = -1.15, -2.0, -1.1
 """What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
 LATER_WORD, MAYBE_LATER, SURE = 2.1, 1.3, 9.0
@@ -473,9 +473,9 @@ def _later_words(
     own = USER in plan.shown.speakers
     text = question.text
     asked = Asked(text, frozenset(slots_asked(text)), kinds_asked(text), plan.kinds, plan.noise, own=own)
-    tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
+    tells = [one for one in ordered[1:] if not asked.slots.isdisjoint(one.match.terms)]
     led_to = (known[key] for key in linked | ended if key in known)
-    beside = () if first.answers > 1 else (*ordered[1:HEAD], *tells)
+    beside = tells if first.answers > 1 else (*ordered[1:HEAD], *tells)
     near = {one.key: one for one in (*beside, *led_to)}
     found = [
         (one, SURE if key in ended else later_word(first, one, asked, linked=key in linked))
@@ -533,6 +533,7 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
         + ELSEWHERE * bool(elsewhere)
         + LACKS * (lacks_value or _lacks_thing(first, one, asked))
         + SAME_TALK * (before.session != "" and memory.session == before.session)
+        + SAME_NAME * any(name in memory.content for name in before.entities)
         + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
 
