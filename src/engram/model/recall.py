@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from engram.errors import OutOfRange, UnknownValue, WrongType
 from engram.lazily import dataclass
@@ -148,8 +148,14 @@ class Trust:
     utility: float
 
 
+class _ToldLater:
+    """A place for what words a hit's trust and evidence when somebody asks for them; most callers do not."""
+
+    __slots__ = ("tell",)
+
+
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(_ToldLater):
     """A memory that answers, how well, and why."""
 
     memory: Memory
@@ -163,6 +169,25 @@ class Hit:
     form: str = "content"
     tokens: int = 0
     evidence: tuple[Evidence, ...] = ()
+
+    @classmethod
+    def told_later(cls, tell: Callable[[], tuple[Trust, tuple[Evidence, ...]]], **known: Any) -> Hit:
+        """A hit with all but its trust and evidence, which `tell` tells when they are first asked for."""
+        hit = object.__new__(cls)
+        object.__setattr__(hit, "tell", tell)
+        for name, value in known.items():
+            object.__setattr__(hit, name, value)
+        return hit
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What was not told yet: only a field that has no value comes here."""
+            if name not in {"trust", "evidence"}:
+                raise AttributeError(name)
+            for field_name, value in zip(("trust", "evidence"), self.tell(), strict=True):
+                object.__setattr__(self, field_name, value)
+            return getattr(self, name)
 
     @property
     def content(self) -> str:

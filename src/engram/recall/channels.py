@@ -325,7 +325,7 @@ def _walk(starts: Mapping[int, float], plan: Planned, tools: Tools) -> dict[int,
     now = to_micros(tools.clock.now())
 
     def links(keys: Sequence[int]) -> list[Link]:
-        lines = [line for line in tools.store.relations.at(keys) if _may_lead(line)]
+        lines = [line for line in tools.store.relations.at(keys, LEAST / GRAPH_DECAY) if _may_lead(line)]
         if not lines:
             return []
         ends = np.array([line[1] for line in lines], dtype=np.int64)

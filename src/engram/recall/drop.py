@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from engram.model.facts import Entity
 from engram.model.memory import Lifecycle, Memory, Status
-from engram.model.recall import Dropped, Evidence, Hit, Question
+from engram.model.recall import Dropped, Evidence, Hit, Question, Trust
 from engram.ports import Tools
 from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own, trust
@@ -261,7 +261,7 @@ def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[H
     counted = question.budget is not None
     shown = accumulate((one.relevance for one, _ in pairs), min)
     return tuple(
-        _hit(one, form, relevance, evidence(one) if place < told else (), counted=counted)
+        _hit(one, form, relevance, counted=counted, told=place < told)
         for place, ((one, form), relevance) in enumerate(zip(pairs, shown, strict=True))
     )
 
@@ -277,20 +277,24 @@ def _costs(memory: Memory) -> tuple[int, ...]:
     return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
 
 
-def _hit(one: Candidate, form: int, relevance: float, why: tuple[Evidence, ...], *, counted: bool) -> Hit:
+def _hit(one: Candidate, form: int, relevance: float, *, counted: bool, told: bool) -> Hit:
     """A hit. What stands below is never shown as more relevant: the number orders the list it stands in.
 
     What it costs is counted where there is a budget to keep; elsewhere an estimate will do.
     """
     memory = one.record
     text = getattr(memory.forms, FORMS[form]) if form else memory.content
-    return Hit(
+
+    def tell() -> tuple[Trust, tuple[Evidence, ...]]:
+        parts = trust(memory, one.let_in[0] or one.relevance, one.freshness)
+        return parts, evidence(one) if told else ()
+
+    return Hit.told_later(
+        tell,
         memory=memory,
         score=one.score,
         relevance=relevance,
-        trust=trust(memory, one.let_in[0] or one.relevance, one.freshness),
         text=memory.with_mark(text or memory.content),
         form=FORMS[form if text else 0],
         tokens=_costs(memory)[form] if counted else tokens.estimate(memory.content),
-        evidence=why,
     )

@@ -51,14 +51,19 @@ WHERE e.type IN (SELECT value FROM json_each(:edge_types))
   AND {seen}
 """
 
+# Most edges are those of the order of a talk and of later words, which no walk goes along.
 AT = """
 SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.source = k.value
+WHERE e.type NOT IN ('next', 'updates')
+  AND e.weight * e.confidence >= :least
 UNION ALL
 SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.target = k.value
+WHERE e.type NOT IN ('next', 'updates')
+  AND e.weight * e.confidence >= :least
 """
 
 IS_THERE = """
@@ -157,10 +162,13 @@ class SqliteRelations:
             values = {**seen.values, "keys": rows.as_keys(keys), "edge_types": rows.as_list(types)}
             return [_link(line) for line in ask(db, LINKS.replace("{seen}", seen.sql), values)]
 
-    def at(self, keys: Sequence[int]) -> list[EdgeLine]:
-        """All edges at these keys, in both directions, as they are kept, whoever may see their ends."""
+    def at(self, keys: Sequence[int], least: float) -> list[EdgeLine]:
+        """The edges at these keys that a walk may go along, in both directions, whoever may see their ends.
+
+        Those of less weight times confidence are left out, and those that tell an order of time.
+        """
         with self._readers.lend() as db:
-            return ask(db, AT, {"keys": rows.as_keys(keys)})
+            return ask(db, AT, {"keys": rows.as_keys(keys), "least": least})
 
 
 # ---------------------------------------------------------------- inside the writer
