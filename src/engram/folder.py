@@ -231,6 +231,7 @@ class NamespaceFiles:
         caller = memory._caller  # noqa: SLF001
         with self._lock:
             caller.allowance = self._allowances.setdefault((access, actor), caller.allowance)
+            caller.allowance.tools = caller.tools
             self._allowances.move_to_end((access, actor))
             while len(self._allowances) > CALLERS:
                 self._allowances.popitem(last=False)

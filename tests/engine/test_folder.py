@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.errors import AccessDenied, InvalidInput, KeyNeeded
+from engram.errors import AccessDenied, InvalidInput, KeyNeeded, TooMuchWritten
 from engram.keys import FileState, state_of
 from engram.model.scope import Access, Role, Scope
 from engram.opening import file_of_namespace, namespaces_in
-from engram.testing import HashEmbedder
+from engram.testing import FakeClock, HashEmbedder
 
 pytestmark = pytest.mark.files
 FEW = {"store.open_files": 2}
@@ -106,6 +106,18 @@ def test_tenants_are_apart_and_few_files_are_open(folder: str) -> None:
         }
         assert memory.stats().memories == 0, "who stands in the default namespace sees that one"
     assert namespaces_in(folder) == ["default", *names]
+
+
+def test_what_a_tenant_may_write_is_counted_on_when_its_file_was_closed_meanwhile(folder: str) -> None:
+    clock, limits = FakeClock(), {**FEW, "limits.memories_a_day": 2}
+    with Engram.open(folder, embedder=HashEmbedder(), config=limits, clock=clock) as memory:
+        bots = [memory.seen_by(Access(Scope(f"tenant-{n}"), Role.AGENT), "bot") for n in range(4)]
+        for colour in ("red", "blue"):
+            for number, bot in enumerate(bots):
+                bot.remember(f"The van of depot {number} is {colour}")
+                clock.advance(minutes=1)
+        with pytest.raises(TooMuchWritten):
+            bots[0].remember("The barn is green")
 
 
 def test_whoever_sees_all_namespaces_names_one_or_gets_all(everybody: Engram, folder: str) -> None:

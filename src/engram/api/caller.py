@@ -125,7 +125,8 @@ class WriteAllowance:
     def __init__(self, tools: Tools, access: Access, actor: str) -> None:
         limits = tools.config.limits
         self._most = {"memories": limits.memories_a_day, "bytes": limits.megabytes_a_day * MEGABYTE}
-        self._tools = tools
+        self.tools = tools
+        """Those of the file as it is open now: one of a folder is closed and opened again."""
         self._place, self._actor = access.scope, actor
         self._lock = Lock()
         self._kept: dict[int, Counter[str]] | None = None
@@ -136,7 +137,7 @@ class WriteAllowance:
         """Count what is to be written. Raises TooMuchWritten, and counts nothing, when it is too much."""
         size = more + sum(len(text.encode("utf-8", "replace")) for text in texts)
         wanted = Counter({"memories": len(texts), "bytes": size})
-        now = self._tools.clock.now()
+        now = self.tools.clock.now()
         with self._lock:
             kept = self._read(now) if self._kept is None else self._kept
             since = int((now.timestamp() - DAY_S) // COUNTED_S)
@@ -146,11 +147,11 @@ class WriteAllowance:
                     first = min((at for at, _ in counted), default=since + 1)
                     raise TooMuchWritten(most, what, (first - since) * COUNTED_S)
             self._new.setdefault(int(now.timestamp() // COUNTED_S), Counter()).update(wanted)
-            if self._tools.clock.monotonic() - self._kept_at >= KEPT_WITHIN_S:
+            if self.tools.clock.monotonic() - self._kept_at >= KEPT_WITHIN_S:
                 self._keep(now)
 
     def _read(self, now: datetime) -> dict[int, Counter[str]]:
-        known = self._tools.store.upkeep.sketch(self._place, WRITTEN, self._actor)
+        known = self.tools.store.upkeep.sketch(self._place, WRITTEN, self._actor)
         since = int((now.timestamp() - DAY_S) // COUNTED_S)
         self._kept = {
             int(at): Counter(one) for at, one in (known.body if known else {}).items() if int(at) > since
@@ -165,8 +166,8 @@ class WriteAllowance:
         self._new = {}
         body = {str(at): dict(one) for at, one in kept.items()}
         sketch = Sketch(self._place, WRITTEN, self._actor, body, now)
-        self._tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._actor, self._place.namespace)
-        self._kept_at = self._tools.clock.monotonic()
+        self.tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._actor, self._place.namespace)
+        self._kept_at = self.tools.clock.monotonic()
 
 
 def _since(asked: deque[float] | None, first: float) -> deque[float]:
