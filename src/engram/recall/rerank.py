@@ -473,9 +473,9 @@ def _later_words(
     own = USER in plan.shown.speakers
     text = question.text
     asked = Asked(text, frozenset(slots_asked(text)), kinds_asked(text), plan.kinds, plan.noise, own=own)
-    tells = [one for one in ordered[1:] if not asked.slots.isdisjoint(one.match.terms)]
+    tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
     led_to = (known[key] for key in linked | ended if key in known)
-    beside = tells if first.answers > 1 else (*ordered[1:HEAD], *tells)
+    beside = () if first.answers > 1 else (*ordered[1:HEAD], *tells)
     near = {one.key: one for one in (*beside, *led_to)}
     found = [
         (one, SURE if key in ended else later_word(first, one, asked, linked=key in linked))
