@@ -137,9 +137,9 @@ def _word_starts(lower: str) -> frozenset[str]:
 
 def _start_of(piece: str) -> str:
     """How a word begins that every text with this piece has; empty where it holds no beginning."""
-    begun = [run for run in _RUN.finditer(piece) if run.start() and run.end() - run.start() >= _START]
-    whole = [run for run in _RUN.finditer(piece) if run.start() and run.end() < len(piece)]
-    return (begun or whole)[0][0][:_START] if begun or whole else ""
+    runs = [(run[0], run.end()) for run in _RUN.finditer(piece) if run.start()]
+    begun = [run for run, _ in runs if len(run) >= _START] or [run for run, end in runs if end < len(piece)]
+    return begun[0][:_START] if begun else ""
 
 
 class NamedPatterns:
@@ -191,21 +191,12 @@ def needed(pattern: str) -> tuple[str, ...]:
     >>> needed(r"^i (?:now )?play") == ("\bplay",)  # where a word begins for certain
     True
     """
-    return _needed(_ATOMS.findall(pattern), 0, edge=False).pieces
+    return _needed(_ATOMS.findall(pattern), 0, edge=False)[0]
 
 
-class _Group(NamedTuple):
-    """What is known of a piece of a pattern."""
-
-    pieces: tuple[str, ...]
-    """Of which every match holds one."""
-    plain: tuple[str, ...]
-    """All that it matches, where that is plain text."""
-    end: int
-    """Where the pattern goes on."""
-    times: str
-    edge: bool
-    """Whether no word goes on where a match ends."""
+_Group = tuple[tuple[str, ...], tuple[str, ...], int, str, bool]
+"""What is known of a part of a pattern: pieces of which every match holds one; all that it matches, where
+that is plain text; where the pattern goes on; how often it comes; whether no word goes on where it ends."""
 
 
 def _needed(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
@@ -231,20 +222,20 @@ def _needed(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
             if atom == ")":
                 pieces = tuple(dict.fromkeys(piece for one in found for piece in one)) if all(found) else ()
                 times = atoms[at - 1][1] if at <= len(atoms) else ""
-                return _Group(pieces, tuple(spelt) if spelt and all(spelt) else (), at, times, closed)
+                return pieces, tuple(spelt) if spelt and all(spelt) else (), at, times, closed
             continue
-        one = _part(atoms, at, edge=now)
+        pieces, plain, end, times, ends = _part(atoms, at, edge=now)
         begun = now if runs == ("",) else begun
-        if one.plain and not one.times and len(one.plain) * len(runs) <= _SPELT_OUT:
-            runs = tuple([run + piece for run in runs for piece in one.plain])
+        if plain and not times and len(plain) * len(runs) <= _SPELT_OUT:
+            runs = tuple([run + piece for run in runs for piece in plain])
         elif atom not in _EMPTY:
-            more = one.times[:1] == "+"
-            held = tuple(run + one.plain[0] for run in runs) if more and len(one.plain) == 1 else runs
+            more = times[:1] == "+"
+            held = tuple(run + plain[0] for run in runs) if more and len(plain) == 1 else runs
             choices.append(_marked(held, begun))
-            if one.pieces and (more or not one.times):
-                choices.append(one.pieces)
+            if pieces and (more or not times):
+                choices.append(pieces)
             runs = ("",)
-        at, now = one.end, one.edge and (now or one.times[:1] not in _MAYBE)
+        at, now = end, ends and (now or times[:1] not in _MAYBE)
 
 
 def _part(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
@@ -252,22 +243,27 @@ def _part(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
     atom, times = atoms[at]
     if atom[0] != "(":
         one = _ESCAPED.get(atom, "") if atom[0] in "\\[.^$" else atom
-        ends = atom in _EDGES or (one != "" and not _RUN.fullmatch(one[-1]))
-        return _Group((), (one,) if one else (), at + 1, times, ends)
+        ends = atom in _EDGES or (one != "" and not _is_of_word(one[-1]))
+        return (), (one,) if one else (), at + 1, times, ends
     if atom[-1] == ")":
-        return _Group((), (), at + 1, times, edge)
+        return (), (), at + 1, times, edge
     group = _needed(atoms, at + 1, edge=edge)
     if _INSIDE.fullmatch(atom):
         return group
-    return _Group((), (), group.end, group.times, edge if atom[-1] in "=!" else group.edge)
+    _, _, end, times, ends = group
+    return (), (), end, times, edge if atom[-1] in "=!" else ends
 
 
 def _marked(runs: tuple[str, ...], begun: bool) -> tuple[str, ...]:  # noqa: FBT001 - of all of them
-    return tuple(f"\b{run}" if run and _RUN.match(run) else run for run in runs) if begun else runs
+    return tuple([f"\b{run}" if run and _is_of_word(run[0]) else run for run in runs]) if begun else runs
+
+
+def _is_of_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _shortest(pieces: tuple[str, ...]) -> int:
-    return min(len(piece.removeprefix("\b")) for piece in pieces)
+    return min([len(piece) - (piece[0] == "\b") for piece in pieces])
 
 
 _ATOMS = re.compile(
