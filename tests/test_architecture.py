@@ -62,7 +62,7 @@ OWNERS = {
 }
 
 
-NAMED = ("engram.ports", ("engram.store.", "engram.index."))
+NAMED = ("engram.ports", ("engram.store.", "engram.index.", "engram.embed", "engram.keys", "engram.crew"))
 """`ports` names classes that stand above it, for the type checker alone."""
 
 

@@ -68,7 +68,7 @@ ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS":
 
 
 class RecallPool:
-    """Implements `ports.Finder`. Any thread may ask; one of them is answered here, the others beside."""
+    """Computes several questions at once. Any thread may ask; one is answered here, the others beside."""
 
     def __init__(self, path: str, settings: Config, key: bytes | None = None) -> None:
         self._path = path

@@ -39,7 +39,7 @@ class FileState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VaultKeys:
-    """The master key of a vault, and a key for each purpose. Implements `ports.KeyRing`."""
+    """The master key of a vault, and a key for each purpose."""
 
     master: bytes = field(repr=False)
     covers: str = "file"

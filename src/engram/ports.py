@@ -40,12 +40,15 @@ if TYPE_CHECKING:
         Proposal,
         Reconciled,
     )
-    from engram.model.memory import Filters, Space, Status
-    from engram.model.recall import Question, Recall
+    from engram.model.memory import Filters, Space
     from engram.model.scope import Access
 
     # isort: split
+    from engram.crew import RecallPool
+    from engram.embed import FormerEmbedders
     from engram.index.signature_index import SignatureIndex
+    from engram.keys import VaultKeys
+    from engram.store.postgres.large import ServerSpace
     from engram.store.sqlite.entities import SqliteEntities
     from engram.store.sqlite.feedback import SqliteRecalls
     from engram.store.sqlite.store import SqliteStore
@@ -60,8 +63,14 @@ if TYPE_CHECKING:
     Vectors = SqliteVectors
     WordSearch = TableSearch
     VectorIndex = SignatureIndex
+    SearchedSpace = ServerSpace
+    FormerModels = FormerEmbedders
+    Finder = RecallPool
+    KeyRing = VaultKeys
 else:
-    EntityStore = Recalls = Store = Unit = VectorIndex = Vectors = WordSearch = Any
+    Finder = FormerModels = KeyRing = SearchedSpace = EntityStore = Recalls = Store = Unit = VectorIndex = (
+        Vectors
+    ) = WordSearch = Any
 
 
 # ---------------------------------------------------------------- parts
@@ -86,19 +95,6 @@ class Embedder(Protocol):
 
     def health(self) -> Health:
         """Whether vectors can be made at the moment."""
-
-
-class FormerModels(Protocol):
-    """The models that were used before the present one, as long as memories have vectors of theirs alone."""
-
-    def embed_query(self, text: str, present: Space) -> list[Embedded]:
-        """A question as each of them means it; nothing once all memories are in the present space."""
-
-    def replaced(self, present: Space) -> list[str]:
-        """Keys of spaces that nobody asks any more once all memories have a vector in the present one."""
-
-    def forget(self) -> None:
-        """Look again at the next question: vectors were made or dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,18 +211,6 @@ class NoAdvisor:
         return Health(ok=True, detail="no model is configured; rules decide")
 
 
-class Finder(Protocol):
-    """Recalls elsewhere, so that several questions are computed at once."""
-
-    def find(
-        self, question: Question, lean: ConversationBias | None, here: Callable[[], Recall]
-    ) -> tuple[Recall, bool]:
-        """The answer, and whether it was found elsewhere: then it has left no trace. `here` recalls here."""
-
-    def close(self) -> None:
-        """Let go of whoever finds."""
-
-
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
@@ -340,47 +324,8 @@ class Tools:
         return f"{which} to {llm.model} failed: {reason or 'nobody knows why.'}"
 
 
-# ---------------------------------------------------------------- keys
-# Keys: one that never leaves, and others made of it, one for each purpose.
-
-
-class KeyRing(Protocol):
-    """The keys of a vault."""
-
-    @property
-    def covers(self) -> str:
-        """`file`: all of it is encrypted; `fields`: only contents that are sensitive or confidential are."""
-
-    @property
-    def database(self) -> bytes | None:
-        """What the file is encrypted with; None when only contents of memories are sealed."""
-        ...
-
-    def key(self, purpose: str) -> bytes:
-        """32 bytes for one purpose; another purpose gets others."""
-
-
 # ---------------------------------------------------------------- store
 # What the stores do each in a way of its own, or a test does otherwise.
-
-
-class SearchedSpace(Protocol):
-    """A space of vectors that the store itself searches."""
-
-    @property
-    def centre(self) -> Floats:
-        """What its signatures are centred on."""
-        ...
-
-    def near(
-        self, signature: NDArray[np.uint8], reach: Reach, statuses: frozenset[Status], count: int
-    ) -> Keys:
-        """The keys whose signatures differ in the fewest bits, nearly, of what a caller may reach."""
-        ...
-
-    def sample(self, reach: Reach, count: int) -> Keys:
-        """Some keys, spread over what a caller may reach."""
-        ...
 
 
 class Spending(Protocol):

@@ -131,7 +131,7 @@ class ChainEmbedder:
 
 
 class FormerEmbedders:
-    """Implements `ports.FormerModels`: those that this machine has. Safe to share between threads."""
+    """The models that were used before: those that this machine has. Safe to share between threads."""
 
     def __init__(self, embedder: Embedder, vectors: Vectors, settings: EmbedConfig, clock: Clock) -> None:
         self._embedder, self._vectors = embedder, vectors

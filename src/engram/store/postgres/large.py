@@ -457,7 +457,7 @@ class PostgresVectors(SqliteVectors):
 
 @dataclass(frozen=True, slots=True)
 class ServerSpace:
-    """Implements `ports.SearchedSpace`: a space that the server searches by its signatures."""
+    """A space that the server searches by its signatures."""
 
     _readers: Readers
     _number: int
