@@ -22,7 +22,6 @@ from engram.config import LimitsConfig
 from engram.errors import (
     AccessDenied,
     EmbedderError,
-    EmptyContent,
     InvalidInput,
     NotFound,
     OutOfRange,
@@ -445,7 +444,7 @@ class Tokens(Noun):
         place = self._check(scope)
         token = Token(
             id=secrets.token_hex(ID_BYTES),
-            name=_name(name),
+            name=screen.some_name("name", name),
             role=member("role", Role, role),
             scope=place,
             created_at=self._tools.clock.now(),
@@ -504,14 +503,6 @@ class Tokens(Noun):
             raise AccessDenied("give out or take back tokens")
         self._caller.check_write(place)
         return place
-
-
-def _name(name: str) -> str:
-    clean = screen.readable("name", name).strip()
-    if not clean:
-        raise EmptyContent("name")
-    screen.name("name", clean)
-    return clean
 
 
 # ---------------------------------------------------------------- answers

@@ -20,11 +20,9 @@ from engram.api.knowledge import Knowledge
 from engram.capture import change
 from engram.errors import (
     AccessDenied,
-    EmptyContent,
     InvalidInput,
     UnknownEntity,
     UnknownValue,
-    WrongType,
 )
 from engram.lazily import dataclass
 from engram.model.capture import Draft, Receipt
@@ -82,7 +80,7 @@ class Facts(Noun):
         `functional` says whether there is one object at a time; left out, the predicate tells: one
         lives in one place but likes many things. Other fields are those of `Draft`.
         """
-        who, what, whom = (_part(*pair) for pair in _parts(subject, predicate, object))
+        who, what, whom = _part("subject", subject), _part("predicate", predicate), _part("object", object)
         screen.share("confidence", confidence)
         since = None if valid_from is None else moment("valid_from", valid_from, self._tools.zone)
         until = None if valid_to is None else moment("valid_to", valid_to, self._tools.zone)
@@ -270,18 +268,8 @@ def _begin(claim: Claim) -> datetime:
     return claim.fact.valid_from or claim.memory.happened_at
 
 
-def _parts(subject: str, predicate: str, object: str) -> tuple[tuple[str, str], ...]:  # noqa: A002 - as above
-    return ("subject", subject), ("predicate", predicate), ("object", object)
-
-
 def _part(field: str, value: str) -> str:
-    if not isinstance(value, str):
-        raise WrongType(field, value, "text")
-    clean = " ".join(screen.readable(field, value).split())
-    if not clean:
-        raise EmptyContent(field)
-    screen.name(field, clean, PART_LIMIT)
-    return clean
+    return screen.some_name(field, value, PART_LIMIT)
 
 
 def _called(name: str) -> str:
@@ -458,11 +446,7 @@ class Entities(Noun):
 
 
 def _name(name: str) -> str:
-    clean = " ".join(screen.readable("name", name).split())
-    if not clean:
-        raise EmptyContent("name")
-    screen.name("name", clean)
-    return clean
+    return screen.some_name("name", name)
 
 
 def _weight(memory: Memory) -> tuple[bool, float, datetime]:

@@ -185,17 +185,18 @@ def _usage(value: Any) -> Usage:
     return Usage(**{name: count for name, count in value.items() if name in names})
 
 
-def _is_there(caller: CallerContext, one: _Ready) -> bool:
-    there = caller.tools.store.memories.get(one.kept["id"], caller.access) if "id" in one.kept else None
-    return there is not None and there.scope == one.draft.scope and not _was_taken_back(caller, there)
-
-
-def _was_taken_back(caller: CallerContext, memory: Memory) -> bool:
-    """Whether it lies in the archive because the import that brought it was taken back."""
-    if memory.status is not Status.ARCHIVED:
-        return False
+def _there(caller: CallerContext, one: _Ready) -> tuple[Memory | None, bool]:
+    """The memory that has a record's id, and whether it is archived as the import of it was taken back."""
+    memory = caller.tools.store.memories.get(one.kept["id"], caller.access) if "id" in one.kept else None
+    if memory is None or memory.status is not Status.ARCHIVED:
+        return memory, False
     last = caller.tools.store.ledger.events(memory.id, caller.access, 1)
-    return bool(last) and last[0].rule == UNDO_RULE
+    return memory, bool(last) and last[0].rule == UNDO_RULE
+
+
+def _is_there(caller: CallerContext, one: _Ready) -> bool:
+    there, taken_back = _there(caller, one)
+    return there is not None and there.scope == one.draft.scope and not taken_back
 
 
 def _write(
@@ -204,7 +205,7 @@ def _write(
     """The ids that are new, those that were there, and the id of each record."""
     prepared = link(make_ready([one.draft for one in ready], caller.tools, foreign=True), caller.tools)
     made = [(one, item, _as_it_was(item, one.kept)) for item, one in zip(prepared, ready, strict=True)]
-    back = {memory.id for one, _, memory in made if _came_back(caller, one)}
+    back = {memory.id for one, _, memory in made if _there(caller, one)[1]}
     taken: list[str] = []
     known: list[str] = []
     ids: dict[int, str] = {}
@@ -246,11 +247,6 @@ def _write(
     caller.tools.store.write(work, caller.actor, namespaces.pop() if len(namespaces) == 1 else "")
     relations.settle()
     return list(taken), list(known), dict(ids)
-
-
-def _came_back(caller: CallerContext, one: _Ready) -> bool:
-    there = caller.tools.store.memories.get(one.kept["id"], caller.access) if "id" in one.kept else None
-    return there is not None and _was_taken_back(caller, there)
 
 
 def _id_at(memory: Memory) -> str:

@@ -78,7 +78,7 @@ class Sessions:
         self.sweep()
         place = self._place(agent, scope)
         with self._lock:
-            name = id or self._asleep(agent, place) or _new_name(agent)
+            name = id or self._asleep(agent, place) or f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"
             found = self._live.get((place, name))
             if found is None:
                 found = Session(self._parts, name, agent, model, place, self._ties)
@@ -352,7 +352,3 @@ class Sessions:
 
 def _sleeping(one: Snapshot) -> SessionInfo:
     return SessionInfo(one.session, one.agent, one.model, one.scope, SUSPENDED, one.saved_at, one.turns)
-
-
-def _new_name(agent: str) -> str:
-    return f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"

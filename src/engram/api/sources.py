@@ -242,13 +242,10 @@ class Sources(Noun):
         if turns:
             return chats.listen(everything, order, self._ear, self._caller.gate, self._tools)
         report = ingest(everything, order, self._tools)
-        self._check_owing()
-        return report
-
-    def _check_owing(self) -> None:
-        """Whether something was stored without its vector: the next write pays for it."""
+        # Whether something was stored without its vector: the next write pays for it.
         space = self._caller.space()
         self._caller.owing = space is None or bool(self._store.memories.unembedded(space, 0, 1))
+        return report
 
 
 def _by_words(one: Found) -> Found:

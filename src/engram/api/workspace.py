@@ -150,9 +150,7 @@ class Workspaces(Noun):
             WorkspaceError: it is no workspace, or another process syncs it.
 
         """
-        self._check()
-        root = Path(directory).expanduser().resolve()
-        setup = load_setup(root)
+        root, setup = self._opened(directory)
         with FolderLock(root):
             state = load_state(root, self._mark(root, setup))
             work = FolderSync(self._caller, root, setup, state, full=full, dry=dry)
@@ -160,9 +158,7 @@ class Workspaces(Noun):
 
     def status(self, directory: str | Path) -> WorkspaceStatus:
         """How a folder stands, without changing anything."""
-        self._check()
-        root = Path(directory).expanduser().resolve()
-        setup = load_setup(root)
+        root, setup = self._opened(directory)
         state = load_state(root, self._mark(root, setup))
         found = folder.listed(root, tops(setup.layouts))
         edited = [
@@ -200,9 +196,7 @@ class Workspaces(Noun):
 
     def points(self, directory: str | Path, limit: int = 20) -> list[git.Point]:
         """The points in the history of a folder that `rollback` takes, newest first."""
-        self._check()
-        root = Path(directory).expanduser().resolve()
-        load_setup(root)
+        root, _ = self._opened(directory)
         if not git.is_repository(root):
             raise WorkspaceError(
                 f"{root} is in no git repository: `git init` there, and consolidations make points."
@@ -215,9 +209,7 @@ class Workspaces(Noun):
         Runs of maintenance since then are taken back first, newest first; then the files are, and what they
         say is read back as changes by a person. Nothing is lost: the present state is committed before.
         """
-        self._check()
-        root = Path(directory).expanduser().resolve()
-        setup = load_setup(root)
+        root, setup = self._opened(directory)
         if not git.is_repository(root):
             raise WorkspaceError(f"{root} is in no git repository: there is no point to go back to.")
         full = git.resolve(root, point)
@@ -237,9 +229,8 @@ class Workspaces(Noun):
 
     def leave(self, directory: str | Path) -> bool:
         """Keep a folder in step no longer; its files stay. Whether it was one."""
-        self._check()
-        root = Path(directory).expanduser().resolve()
-        scope, key = self._caller.access.scope, load_setup(root).id or str(root)
+        root, setup = self._opened(directory)
+        scope, key = self._caller.access.scope, setup.id or str(root)
 
         def work(unit: Unit) -> bool:
             return unit.upkeep.unsketch(scope, SKETCH, key)
@@ -331,6 +322,12 @@ class Workspaces(Noun):
         sketch = Sketch(scope, SKETCH, key, body, self._tools.clock.now())
         self._store.write(lambda unit: unit.upkeep.sketch(sketch), self._caller.actor)
         return mark
+
+    def _opened(self, directory: str | Path) -> tuple[Path, Setup]:
+        """A folder that is a workspace, and how it is set up. Raises AccessDenied, WorkspaceError."""
+        self._check()
+        root = Path(directory).expanduser().resolve()
+        return root, load_setup(root)
 
     def _check(self) -> None:
         self._caller.check_owns_file("keep a folder of this machine in step")

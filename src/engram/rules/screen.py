@@ -114,6 +114,15 @@ def name(field: str, text: Any, limit: int = NAME_LENGTH_LIMIT) -> None:
         raise ContentTooLong(field, len(text), limit)
 
 
+def some_name(field: str, text: Any, limit: int = NAME_LENGTH_LIMIT) -> str:
+    """A name that says something, on one line. Raises EmptyContent, ContentTooLong."""
+    clean = " ".join(readable(field, text).split())
+    if not clean:
+        raise EmptyContent(field)
+    name(field, clean, limit)
+    return clean
+
+
 def timezone(field: str, text: Any) -> str:
     """A time zone's name or offset; empty: nobody said."""
     zone = readable(field, text).strip()

@@ -13,7 +13,8 @@ from hashlib import sha256
 from engram.lazily import dataclass
 from engram.model.event import PurgeOrder
 from engram.model.scope import Scope
-from engram.store.sqlite.connection import Db, ask, ask_value
+from engram.store.sqlite.connection import NOTHING, Db, ask, ask_value
+from engram.store.sqlite.records import changed, delete, update
 from engram.store.sqlite.rows import as_list
 from engram.text import re
 
@@ -68,24 +69,18 @@ WHERE type = 'table'
   AND sql NOT LIKE 'CREATE VIRTUAL%'
 """
 
-# Table, its key, and the columns that may hold words of somebody; what holds any goes.
+# Table, its key, and the columns that may hold words of somebody, or its place; what holds any goes.
 LOOKED_THROUGH = (
-    ("triggers", "id", ("words", "pages")),
-    ("subscriptions", "id", ("agent", "topics", "agents")),
-    ("publications", "number", ("agent", "topics", "agents")),
-    ("sketches", "id", ("key", "title", "body")),
-    ("judgements", "rowid", ("key", "verdict")),
-    ("origins", "rowid", ("origin",)),
-    ("aliases", "rowid", ("alias", "name")),
-    ("alias_words", "rowid", ("word", "alias")),
-    ("llm_usage", "id", ("reason",)),
+    ("triggers", ("id",), ("words", "pages")),
+    ("subscriptions", ("id",), ("scope", "agent", "topics", "agents")),
+    ("publications", ("number",), ("agent", "topics", "agents")),
+    ("sketches", ("id",), ("scope", "key", "title", "body")),
+    ("judgements", ("kind", "key"), ("key", "verdict")),
+    ("origins", ("scope", "origin"), ("scope", "origin")),
+    ("aliases", ("namespace", "alias"), ("alias", "name")),
+    ("alias_words", ("namespace", "word", "alias"), ("word", "alias")),
+    ("llm_usage", ("id",), ("reason",)),
 )
-NO_ROWID = {
-    "judgements": ("kind", "key"),
-    "origins": ("scope", "origin"),
-    "aliases": ("namespace", "alias"),
-    "alias_words": ("namespace", "word", "alias"),
-}
 ERASED = "erased"
 
 
@@ -159,14 +154,14 @@ def memories_to_erase(db: Db, targets: PurgeTargets) -> list[str]:
 def sweep(db: Db, targets: PurgeTargets) -> dict[str, int]:
     """Take away what is left beside the memories; how many lines of what."""
     counts: dict[str, int] = {}
-    keys = _turns_of(db, targets)
+    turns = as_list(_turns_of(db, targets))
     for sql in DROPS_BY_TURN:
-        db.execute(sql, {"keys": as_list(keys)})
-    counts["snapshots"] = _count(db, "DELETE FROM snapshots")
-    counts["answers"] = _count(db, "DELETE FROM answers")
+        db.execute(sql, {"keys": turns})
+    counts["snapshots"] = changed(db, "DELETE FROM snapshots", NOTHING)
+    counts["answers"] = changed(db, "DELETE FROM answers", NOTHING)
     if targets.names or targets.scopes:
-        for table, key, columns in LOOKED_THROUGH:
-            counts[table] = _look_through(db, targets, table, key, columns)
+        for table, keys, columns in LOOKED_THROUGH:
+            counts[table] = _look_through(db, targets, table, keys, columns)
         counts["reasons"] = _empty_reasons(db, targets)
         counts["places"] = _rename_places(db, targets)
         counts["tokens"] = _end_tokens(db, targets)
@@ -200,20 +195,18 @@ def _turns_of(db: Db, targets: PurgeTargets, *, said_by: bool = False) -> list[i
     ]
 
 
-def _look_through(db: Db, targets: PurgeTargets, table: str, key: str, columns: tuple[str, ...]) -> int:
-    keys = NO_ROWID.get(table, (key,))
-    scoped = table in {"sketches", "origins", "subscriptions"}
-    wanted = ", ".join((*keys, *(("scope",) if scoped else ()), *columns))
+def _look_through(
+    db: Db, targets: PurgeTargets, table: str, keys: tuple[str, ...], columns: tuple[str, ...]
+) -> int:
     gone = 0
-    for line in ask(db, f"SELECT {wanted} FROM {table}"):  # noqa: S608 (names of our own schema)
-        place_gone = scoped and line[len(keys)] in targets.scopes
-        if not (place_gone or targets.speaks_of(*map(str, line[len(keys) :]))):
+    for line in ask(db, f"SELECT {', '.join((*keys, *columns))} FROM {table}"):  # noqa: S608 (names of our own schema)
+        told = line[len(keys) :]
+        place_gone = columns[0] == "scope" and told[0] in targets.scopes
+        if not (place_gone or targets.speaks_of(*map(str, told))):
             continue
-        match = " AND ".join(f"{name} = ?" for name in keys)
         if table == "sketches":
-            db.execute("DELETE FROM sketch_sources WHERE sketch = ?", line[:1])
-        db.execute(f"DELETE FROM {table} WHERE {match}", line[: len(keys)])  # noqa: S608 (as above)
-        gone += 1
+            delete(db, "sketch_sources", sketch=line[0])
+        gone += delete(db, table, **dict(zip(keys, line, strict=False)))
     return gone
 
 
@@ -221,11 +214,11 @@ def _empty_reasons(db: Db, targets: PurgeTargets) -> int:
     emptied = 0
     for seq, scope, because in ask(db, "SELECT seq, scope, because FROM events WHERE because <> ''"):
         if scope in targets.scopes or targets.speaks_of(because):
-            db.execute("UPDATE events SET because = '' WHERE seq = ?", (seq,))
+            update(db, "events", {"because": ""}, seq=seq)
             emptied += 1
     for number, why, also in ask(db, "SELECT number, why, also FROM decisions"):
         if targets.speaks_of(why, also):
-            db.execute("UPDATE decisions SET why = '', also = '{}' WHERE number = ?", (number,))
+            update(db, "decisions", {"why": "", "also": "{}"}, number=number)
             emptied += 1
     return emptied
 
@@ -238,8 +231,7 @@ def _rename_places(db: Db, targets: PurgeTargets) -> int:
         for name, part in zip(names, parts, strict=True):
             if part and (part.casefold() in targets.names):
                 other = f"{ERASED}-{sha256(f'{number} {name}'.encode()).hexdigest()[:12]}"
-                db.execute(f"UPDATE scopes SET {name} = ? WHERE id = ?", (other, number))  # noqa: S608 (ours)
-                renamed += 1
+                renamed += update(db, "scopes", {name: other}, id=number)
     return renamed
 
 
@@ -247,14 +239,8 @@ def _end_tokens(db: Db, targets: PurgeTargets) -> int:
     ended = 0
     for id_, name, scope in ask(db, "SELECT id, name, scope FROM tokens"):
         if targets.speaks_of(name) or any(targets.speaks_of(part) for part in json.loads(scope)):
-            db.execute("DELETE FROM tokens WHERE id = ?", (id_,))
-            ended += 1
+            ended += delete(db, "tokens", id=id_)
     return ended
-
-
-def _count(db: Db, sql: str) -> int:
-    db.execute(sql)
-    return db.changes()
 
 
 def _pattern(names: frozenset[str]) -> re.Pattern[str]:
