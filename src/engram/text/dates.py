@@ -32,7 +32,7 @@ from engram.text.when.calendar import (
     part_of_day,
 )
 from engram.text.when.rules import GAP, DateToken, Scene, clause, reduced, told
-from engram.text.when.tokens import chinese_vocabulary, holiday_words, tokens, vocabulary
+from engram.text.when.tokens import chinese_vocabulary, holiday_words, telling, tokens, vocabulary
 from engram.text.words import HAN
 
 __all__ = ["Grain", "TimeExpression", "dated", "dates"]
@@ -53,7 +53,7 @@ def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[TimeExpr
 @read_once
 def _dates(text: str, now: datetime, zone: tzinfo | None, prefer: Prefer) -> tuple[TimeExpression, ...]:
     words = words_of(text.lower())
-    if words.isdisjoint(_triggers()) and not (_DIGIT if text.isascii() else _chinese_signs()).search(text):
+    if words.isdisjoint(_triggers()) and not (_FIGURE if text.isascii() else _chinese_signs()).search(text):
         return ()
     scene = Scene(text, now, prefer)
     found = []
@@ -76,7 +76,10 @@ def dated(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(pair for pair in found if pair[1] and pair[1] != pair[0]))
 
 
-_DIGIT = re.compile(r"\d")
+# Figures that may speak of time without a word that does: 2019, 7:30, 5/3, the 3rd, 7 pm, Q3. "974" does not.
+_FIGURE = re.compile(
+    r"\d{4}|\d[:：/]\d|\d-\d{1,2}-\d|\d'?[A-Za-z]|\d\s?\.?\s?[apAP]\s?\.?\s?[mM]|'\d\d|\b(?:[qQhH]|[wW][kK]?\s?#?)\d"
+)
 _HAN = re.compile(f"[{HAN}]")
 _GREETING = re.compile(r"(?i)\bgood\s+$")
 _AGE = re.compile(r"[ -]olds?\b|岁")
@@ -90,9 +93,7 @@ def _categories(under: str) -> frozenset[str]:
 
 @cache
 def _triggers() -> frozenset[str]:
-    weak = _categories("ties")
-    found = {word for word, (category, _) in vocabulary().items() if category not in weak}
-    return frozenset(found | holiday_words().keys() | {"thousand", "nineteen", "twenty"})
+    return telling() | holiday_words().keys()
 
 
 @cache
@@ -100,7 +101,7 @@ def _chinese_signs() -> re.Pattern[str]:
     ties = _categories("ties")
     strong = sorted(word for word, (category, _) in chinese_vocabulary().items() if category not in ties)
     starts = "".join(sorted({word[0] for word in strong}))
-    return re.compile(rf"\d|(?=[{starts}])(?:{'|'.join(strong)})")
+    return re.compile(rf"{_FIGURE.pattern}|(?=[{starts}])(?:{'|'.join(strong)})")
 
 
 def _segments(found: list[DateToken], scene: Scene) -> Iterator[list[DateToken]]:

@@ -268,14 +268,11 @@ def _is_shouted(word: str, tokens: Sequence[str]) -> bool:
 def _emphasis(text: str, tokens: Sequence[str], lower: list[str], *, stretched: bool) -> float:
     """Exclamation marks, shouted words, stretched words: from 0 to 1."""
     marks = min(3, text.count("!") + text.count("！"))
+    shouted = [token.lower() for token in tokens if len(token) > 2 and token.isupper()]  # noqa: PLR2004 - OK is no shout
     usual = lexicon.words("stop_words")
-    shouted = sum(
-        1
-        for token, word in zip(tokens, lower, strict=True)
-        if token.isupper() and len(token) > 2 and (word in usual or any(_lists().feelings.among([word])))  # noqa: PLR2004
-    )
+    meant = [word for word in shouted if word in usual or any(_lists().feelings.among([word]))]
     stretched = stretched and any(_REPEATED.search(word) for word in lower if word.isalpha())
-    return min(1.0, (0.0, 0.15, 0.4, 0.6)[marks] + 0.3 * min(2, shouted) + 0.2 * stretched)
+    return min(1.0, (0.0, 0.15, 0.4, 0.6)[marks] + 0.3 * min(2, len(meant)) + 0.2 * stretched)
 
 
 def _urgency(lower: list[str], text: str) -> float:

@@ -218,14 +218,19 @@ def category_of(text: str, tags: Sequence[str] = ()) -> str:
     for tag in tags:
         if tag.lower() in _KIND_OF:
             return tag.lower()
-    for category in lexicon.headings("categories"):
-        if lexicon.found("categories", plain, under=category):
-            return category
+    for category in _categories().each(plain):
+        return category
     if is_correction(text):
         return "correction"
     if _happened_at(plain) or _is_over(plain):
         return "moment"
     return "fact" if _STATES.search(plain) else "general"
+
+
+@cache
+def _categories() -> lexicon.NamedPatterns:
+    parts = lexicon.parts("categories")
+    return lexicon.NamedPatterns((category, row) for category, rows in parts.items() for row in rows)
 
 
 def kind_of(text: str, category: str = "general", tags: Sequence[str] = ()) -> str:
@@ -264,6 +269,7 @@ def type_of(category: str, kind: str) -> str:
     return "narrative" if kind == "episodic" else "fact"
 
 
+@read_once
 def _happened_at(plain: str) -> bool:
     """Whether a time word places the text once in time; "every Monday" and "on Mondays" do not."""
     placed = lexicon.found("times", plain) or lexicon.found("dated", plain)
@@ -272,6 +278,7 @@ def _happened_at(plain: str) -> bool:
     return _is_over(plain) or _DAY.search(plain) is not None
 
 
+@read_once
 def _is_over(plain: str) -> bool:
     """Whether the text tells of a past action; "is called", "are made of" say what is so now."""
     if not lexicon.found("past", plain):

@@ -159,12 +159,16 @@ class NamedPatterns:
 
     def of(self, lower: str) -> tuple[str, ...]:
         """The names of the patterns that a text in lower case holds, in order."""
-        found: dict[str, None] = {}
+        return tuple(self.each(lower))
+
+    def each(self, lower: str) -> Iterator[str]:
+        """The same one after the other: whoever wants the first tries no more."""
+        found: set[str] = set()
         for at in self._calls.of(lower):
             name, expression = self._tried[at]
             if name not in found and compiled(expression).search(lower):
-                found[name] = None
-        return tuple(found)
+                found.add(name)
+                yield name
 
 
 def alternatives(pattern: str) -> list[str]:

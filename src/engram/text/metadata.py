@@ -430,7 +430,10 @@ def _latin(text: str) -> str:
     lower = [word.lower() for word in words]
     if "I" in words[1:] or (words[:1] == ("I",) and text.isascii()):
         lower.append("i'm")  # only English writes it with a capital
-    code, hits = _by_words("latin", lower)
+    if _foreign().isdisjoint(lower):  # then English leads, or nothing does
+        code, hits = "en", sum(map(_function_words("latin").__contains__, lower))
+    else:
+        code, hits = _by_words("latin", lower)
     enough = 1 if len(words) <= _SHORT else 2
     return code if hits >= enough else ""
 

@@ -186,44 +186,64 @@ _OTHERS = r"(?P<own>(?<=[A-Za-z])['’]s(?=\s))|(?P<mark>[-–—~,/()@<>=])|(?P
 def tokens(text: str, words: frozenset[str]) -> list[DateToken]:
     """The tokens of `text`, left to right; runs of anything else are gaps. `words` are its words."""
     found: list[DateToken] = []
-    end, known = 0, vocabulary()
+    end = 0
     holidays = _holidays_in(words)
-    first, last = (0, len(text)) if holidays or not text.isascii() else _told_between(text)
-    for match in _scanner(holidays, chinese=not text.isascii()).finditer(text, first):
-        if match.start() >= last:
-            break
-        if match.lastgroup == "word" and (match.group().lower() not in known or match.group() in _SHOUTED):
-            continue  # most words: they become part of a gap
-        token = _token(match)
-        start = match.start()
-        if token.category == GAP or (token.category == "meridiem" and not _after_hour(found)):
-            continue
-        between = text[end:start]
-        if between and not between.isspace() and not _shortened(found, between):
-            found.append(DateToken(GAP, end, start))
-        found.append(token)
-        end = match.end()
+    whole = bool(holidays) or not text.isascii()
+    scanner = _scanner(holidays, chinese=not text.isascii())
+    for first, last in ((0, len(text)),) if whole else _told_between(text):
+        for match in scanner.finditer(text, first):
+            start = match.start()
+            if start >= last:
+                break
+            token = _known_token(match)
+            if token is None or (token.category == "meridiem" and not _after_hour(found)):
+                continue
+            between = text[end:start]
+            if between and not between.isspace() and not _shortened(found, between):
+                found.append(DateToken(GAP, end, start))
+            found.append(token)
+            end = match.end()
     if not text[end:].isspace():
         found.append(DateToken(GAP, end, len(text)))
     return list(with_numbers(found))
 
 
-def _told_between(text: str) -> tuple[int, int]:
-    """From where to where an English text may speak of time: from the first word or figure that does."""
-    first, last, before = -1, 0, 0
-    known = vocabulary()
+def _known_token(match: re.Match[str]) -> DateToken | None:
+    """The token, or nothing for most words: they become part of a gap."""
+    if match.lastgroup == "word" and (match[0].lower() not in vocabulary() or match[0] in _SHOUTED):
+        return None
+    token = _token(match)
+    return None if token.category == GAP else token
+
+
+def _told_between(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where an English text may speak of time: rows of words and figures that do or may tie."""
+    first, before, told = -1, 0, False
+    known, strong = vocabulary(), telling()
     for match in _RUN.finditer(text):
-        run = match.group().lower()
-        if run in known or run in _HALVES or not run.isalpha() or len(run) == 1:
-            first, last = (before, len(text)) if first < 0 else (first, len(text))
-        else:
-            last = match.start() if last == len(text) else last
-            before = match.end()
-    return max(first, 0), last
+        run = match[0].lower()
+        figure = not run.isalpha()
+        if figure or run in known or len(run) == 1 or run in _GOES_ON:
+            first = before if first < 0 else first
+            told = told or figure or run in strong
+            continue
+        if told:
+            yield first, match.start()
+        first, before, told = -1, match.end(), False
+    if told:
+        yield first, len(text)
+
+
+@cache
+def telling() -> frozenset[str]:
+    """Words that may tell a time by themselves; the others of the vocabulary only tie."""
+    ties = {name for row in lexicon.parts("dates_ties")["ties"] for name in row.split()}
+    strong = {word for word, (category, _) in vocabulary().items() if category not in ties}
+    return frozenset(strong | {"thousand", "nineteen", "twenty", "clock"})
 
 
 _RUN = re.compile(r"[^\W_]+")
-_HALVES: Final = frozenset({"am", "pm", "ampm", "pmpm", "apm", "ppm"})
+_GOES_ON: Final = frozenset({"am", "pm", "ampm", "pmpm", "apm", "ppm", "clock"})
 _SHOUTED: Final = frozenset("DHWY")  # 3D is no three days
 
 
