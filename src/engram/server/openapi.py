@@ -68,12 +68,18 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
     }
 
 
+PLACED: Schema = {"type": "string", "minLength": 1}
+
+
 def _operation(route: Route, components: Components) -> dict[str, Any]:
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.operation.sentence,
         "tags": [route.path.split("/")[2]],
-        "parameters": [*_placed(route), *_asked(route, components)],
+        "parameters": [
+            *({"name": name, "in": "path", "required": True, "schema": PLACED} for name in route.in_path),
+            *_asked(route, components),
+        ],
         "responses": {str(route.operation.status): _answer(route, components), "default": _problem()},
     }
     if route.operation.takes != "application/json":
@@ -86,13 +92,6 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
     return made
 
 
-def _placed(route: Route) -> list[Schema]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in route.in_path
-    ]
-
-
 def _asked(route: Route, components: Components) -> list[Schema]:
     """What stands in the query, groups part by part; of a write, the key."""
     found = [] if route.operation.reads else [_key()]
@@ -100,19 +99,13 @@ def _asked(route: Route, components: Components) -> list[Schema]:
         return found
     names = {to: name for name, to in route.operation.also.items()}
     seen: set[str] = set()
-    for one in (*_plain(route.parameters), *_grouped(route.parameters)):
+    plain = [one for one in route.parameters if one.group is None]
+    grouped = [part for one in route.parameters if one.group for part in fields_of(one.group)]
+    for one in (*plain, *grouped):
         if one.name not in seen:
             seen.add(one.name)
             found.append(_query(one, names.get(one.name, one.name), route, components))
     return found
-
-
-def _plain(parameters: Sequence[Parameter]) -> list[Parameter]:
-    return [one for one in parameters if one.group is None]
-
-
-def _grouped(parameters: Sequence[Parameter]) -> list[Parameter]:
-    return [part for one in parameters if one.group is not None for part in fields_of(one.group)]
 
 
 def _query(one: Parameter, name: str, route: Route, components: Components) -> Schema:

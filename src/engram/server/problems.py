@@ -39,18 +39,12 @@ from engram.model.plain import plain
 # ---------------------------------------------------------------- refusals
 # What the server refuses, each with a stable code: the branch of the tree of errors that grows at this
 # door.
-#
-# DoorError ├── TokenNeeded         E6001 ├── HostRefused         E6002 ├── OriginRefused       E6003 ├──
-# BodyTooLarge        E6004 ├── BadBody             E6005 ├── TooManyRequests     E6006 ├── TookTooLong
-# E6007 ├── KeyReused           E6008 ├── NoSuchRoute         E6009 ├── WrongMethod         E6010 ├──
-# AddressTaken        E6011 ├── OpenToAll           E6012 ├── UpstreamDown        E6013 │   └── UpstreamLate
-# E6014 ├── BodyTooSlow         E6020 └── CallerGone          E6021
 
 
 class TokenNeeded(DoorError):
     """The request carries no token, or one that is not valid."""
 
-    code = "E6001"
+    code, status = "E6001", 401
 
     def __init__(self, *, given: bool) -> None:
         told = "The token is not valid, or was revoked" if given else "A token is needed"
@@ -64,7 +58,7 @@ class TokenNeeded(DoorError):
 class HostRefused(DoorError):
     """The request was meant for another host name than this server goes by."""
 
-    code = "E6002"
+    code, status = "E6002", 421
 
     def __init__(self, host: str) -> None:
         super().__init__(f"This server does not go by the name {host[:80]!r}: add it to `server.hosts`.")
@@ -74,7 +68,7 @@ class HostRefused(DoorError):
 class OriginRefused(DoorError):
     """A page of another site tried to reach the server through a browser."""
 
-    code = "E6003"
+    code, status = "E6003", 403
 
     def __init__(self, origin: str) -> None:
         super().__init__(f"Pages of {origin[:80]!r} may not ask here: add it to `server.origins`.")
@@ -84,7 +78,7 @@ class OriginRefused(DoorError):
 class BodyTooLarge(DoorError):
     """A request brings more than is taken at once."""
 
-    code = "E6004"
+    code, status = "E6004", 413
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body is larger than {limit:,} bytes: send it in parts.")
@@ -94,13 +88,13 @@ class BodyTooLarge(DoorError):
 class BadBody(DoorError):
     """The body of a request cannot be read."""
 
-    code = "E6005"
+    code, status = "E6005", 400
 
 
 class TooManyRequests(DoorError):
     """A caller asks more often than it may."""
 
-    code = "E6006"
+    code, status = "E6006", 429
 
     def __init__(self, limit: int, seconds: float) -> None:
         super().__init__(f"{limit:,} requests a minute are taken from a caller: wait {seconds:.0f} s.")
@@ -110,7 +104,7 @@ class TooManyRequests(DoorError):
 class TookTooLong(DoorError):
     """A call was not finished in time."""
 
-    code = "E6007"
+    code, status = "E6007", 504
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -123,7 +117,7 @@ class TookTooLong(DoorError):
 class BodyTooSlow(DoorError):
     """The body of a request did not come in time."""
 
-    code = "E6020"
+    code, status = "E6020", 408
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The body did not come within {seconds:g} s: send it again, faster or in parts.")
@@ -133,7 +127,7 @@ class BodyTooSlow(DoorError):
 class CallerGone(DoorError):
     """Whoever asked has closed the connection; nobody reads this."""
 
-    code = "E6021"
+    code, status = "E6021", 499
 
     def __init__(self) -> None:
         super().__init__("The caller has gone: the work was ended.")
@@ -142,7 +136,7 @@ class CallerGone(DoorError):
 class KeyReused(DoorError):
     """An idempotency key came again with another request."""
 
-    code = "E6008"
+    code, status = "E6008", 409
 
     def __init__(self, key: str) -> None:
         super().__init__(f"The key {key[:60]!r} was used for another request: take a new one.")
@@ -152,7 +146,7 @@ class KeyReused(DoorError):
 class NoSuchRoute(DoorError):
     """Nothing is served at this address."""
 
-    code = "E6009"
+    code, status = "E6009", 404
 
     def __init__(self, path: str) -> None:
         super().__init__(f"Nothing is served at {path[:120]!r}: /docs lists every route.")
@@ -162,7 +156,7 @@ class NoSuchRoute(DoorError):
 class WrongMethod(DoorError):
     """The address is served, but not this way."""
 
-    code = "E6010"
+    code, status = "E6010", 405
 
     def __init__(self, method: str, known: tuple[str, ...]) -> None:
         super().__init__(f"{method[:20]} is not served here; known are: {', '.join(known)}.")
@@ -172,7 +166,7 @@ class WrongMethod(DoorError):
 class AddressTaken(DoorError):
     """The server cannot listen where it should."""
 
-    code = "E6011"
+    code, status = "E6011", 500
 
     def __init__(self, host: str, port: int, why: str) -> None:
         place, other = (
@@ -198,7 +192,7 @@ class OpenToAll(DoorError):
 class UpstreamDown(DoorError):
     """The model service behind the proxy gives no answer."""
 
-    code = "E6013"
+    code, status = "E6013", 502
 
     def __init__(self, place: str, what: str) -> None:
         super().__init__(f"The model service at {place} {what}: look at `proxy.base_url` and at the service.")
@@ -208,7 +202,7 @@ class UpstreamDown(DoorError):
 class UpstreamLate(UpstreamDown):
     """The model service behind the proxy was silent for too long."""
 
-    code = "E6014"
+    code, status = "E6014", 504
 
 
 MEDIA_TYPE = "application/problem+json"
@@ -226,21 +220,6 @@ STATUS: tuple[tuple[type[EngramError], int], ...] = (
     (AccessDenied, 403),
     (TooManyRecalls, 429),
     (TooMuchWritten, 429),
-    (TokenNeeded, 401),
-    (HostRefused, 421),
-    (OriginRefused, 403),
-    (BodyTooLarge, 413),
-    (BadBody, 400),
-    (BodyTooSlow, 408),
-    (CallerGone, 499),
-    (TooManyRequests, 429),
-    (TookTooLong, 504),
-    (KeyReused, 409),
-    (NoSuchRoute, 404),
-    (WrongMethod, 405),
-    (AddressTaken, 500),
-    (UpstreamLate, 504),
-    (UpstreamDown, 502),
     (UpkeepBusy, 409),
     (WorkCancelled, 503),
     (ModelNeeded, 409),
@@ -263,7 +242,8 @@ def status_of(error: EngramError) -> int:
     >>> status_of(NotFound("7f3a")), status_of(EngramError("?"))
     (404, 500)
     """
-    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+    own = getattr(type(error), "status", None)
+    return own or next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 
 def document(error: EngramError) -> dict[str, Any]:

@@ -17,8 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engram._version import __version__
-from engram.errors import EngramError, NotFound, UnknownValue
+from engram.errors import EngramError, UnknownValue
+from engram.model.maintenance import Report
 from engram.model.memory import Filters, Kind
+from engram.operations.calls import get
 from engram.operations.values import encoded
 from engram.server.compat import files
 from engram.server.compat.files import memory_of
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
 
 
 PREFIXES = ("engram.", "remnic.")
-VOTES = {"up": True, "down": False}
-OUTCOMES = {"success": True, "failure": False}
+JUDGED = {"vote": {"up": True, "down": False}, "outcome": {"success": True, "failure": False}}
+"""The words for what helped and what did not, by what they answer."""
 MODES = ("shadow", "apply")
 IDENTITY = Filters(categories=frozenset({"identity"}))
 SHOWN = 50
@@ -50,18 +52,16 @@ SHOWN = 50
 Answers = Callable[[LenientRequest], Any]
 
 
-def feedback(ask: LenientRequest) -> dict[str, Any]:
-    """Say whether a memory helped."""
-    helpful = _of(VOTES, "vote", ask.text("vote"))
-    found = ask.memory.feedback(ask.text("memoryId"), helpful=helpful, because=ask.text("note", ""))
-    return {"memoryId": found.id, "vote": ask.text("vote"), "recorded": True}
+def _judge(told: str, why: str) -> Answers:
+    def judge(ask: LenientRequest) -> dict[str, Any]:
+        """Say whether a memory helped."""
+        word, known = ask.text(told), JUDGED[told]
+        if word not in known:
+            raise UnknownValue(told, word, tuple(known))
+        found = ask.memory.feedback(ask.text("memoryId"), helpful=known[word], because=ask.text(why, ""))
+        return {"memoryId": found.id, told: word, "recorded": True}
 
-
-def outcome(ask: LenientRequest) -> dict[str, Any]:
-    """Say how it went with a memory."""
-    helpful = _of(OUTCOMES, "outcome", ask.text("outcome"))
-    found = ask.memory.feedback(ask.text("memoryId"), helpful=helpful, because=ask.text("outcome"))
-    return {"memoryId": found.id, "outcome": ask.text("outcome"), "recorded": True}
+    return judge
 
 
 def promote(ask: LenientRequest) -> dict[str, Any]:
@@ -95,9 +95,17 @@ def governance(ask: LenientRequest) -> dict[str, Any]:
     mode = ask.text("mode", "shadow") or "shadow"
     if mode not in MODES:
         raise UnknownValue("mode", mode, MODES)
-    report = ask.memory.consolidate(dry=mode == "shadow")
+    return {**_ran(ask.memory.consolidate(dry=mode == "shadow")), "mode": mode}
+
+
+def learn(ask: LenientRequest) -> dict[str, Any]:
+    """Look for what episodes have in common, and for what is done again and again."""
+    return _ran(ask.memory.consolidate(stages=["knowledge"]))
+
+
+def _ran(report: Report) -> dict[str, Any]:
     rules = [{"rule": one.rule, "count": one.count} for one in report.tallies]
-    return {"runId": report.run.id, "mode": mode, "changes": report.changes, "rules": rules}
+    return {"runId": report.run.id, "changes": report.changes, "rules": rules}
 
 
 def profile(ask: LenientRequest) -> dict[str, Any]:
@@ -134,13 +142,6 @@ def guidelines(ask: LenientRequest) -> dict[str, Any]:
         ask.memory.consolidate(stages=["knowledge"])
     lines = list(ask.memory.knowledge.guidelines().lines)
     return {"guidelines": lines, "count": len(lines), "dryRun": ask.truth("dryRun")}
-
-
-def learn(ask: LenientRequest) -> dict[str, Any]:
-    """Look for what episodes have in common, and for what is done again and again."""
-    report = ask.memory.consolidate(stages=["knowledge"])
-    rules = [{"rule": one.rule, "count": one.count} for one in report.tallies]
-    return {"runId": report.run.id, "changes": report.changes, "rules": rules}
 
 
 def graph_explain(ask: LenientRequest) -> dict[str, Any]:
@@ -200,9 +201,7 @@ def _linked(ask: LenientRequest) -> str:
 
 def _summarized(ask: LenientRequest) -> str:
     """A memory of what another says in few words, drawn from it."""
-    whole = ask.memory.get(ask.text("memoryId"))
-    if whole is None:
-        raise NotFound(ask.text("memoryId"))
+    whole = get(ask.memory, ask.text("memoryId"))
     words = ask.text("content", "") or key_fact(whole.content)
     made = ask.memory.remember(words, source="agent", apart=True).memory
     ask.memory.relate(made.id, whole.id, "derived_from")
@@ -250,8 +249,8 @@ TOOLS: Mapping[str, tuple[Answers, str]] = MappingProxyType(
         "suggestion_submit": (files.suggest, STORING),
         "memory_get": (files.get, "memoryId* namespace"),
         "memory_timeline": (files.timeline, "memoryId* namespace limit:number"),
-        "memory_feedback": (feedback, "memoryId* vote* note"),
-        "memory_outcome": (outcome, "memoryId* outcome* namespace sessionKey timestamp"),
+        "memory_feedback": (_judge("vote", "note"), "memoryId* vote* note"),
+        "memory_outcome": (_judge("outcome", "outcome"), "memoryId* outcome* namespace sessionKey timestamp"),
         "memory_promote": (promote, "memoryId* namespace sessionKey"),
         "memory_identity": (identity, "namespace"),
         "memory_governance_run": (governance, "namespace mode"),
@@ -304,12 +303,6 @@ def run(name: str, ask: LenientRequest) -> Any:
         raise UnknownValue("tool", name, tuple(TOOLS))
     found = TOOLS[name][0](ask)
     return found.value if isinstance(found, OldAnswer) else found
-
-
-def _of(known: Mapping[str, bool], name: str, value: str) -> bool:
-    if value not in known:
-        raise UnknownValue(name, value, tuple(known))
-    return known[value]
 
 
 NO_SUCH_METHOD, NO_SUCH_TOOL = -32_601, -32_602

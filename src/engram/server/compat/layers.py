@@ -20,6 +20,7 @@ from engram.model.memory import Filters, Kind, Layer, Memory
 from engram.model.plain import plain
 from engram.model.recall import BUCKETS, Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
+from engram.operations import calls
 from engram.rules.retention import layer_recency
 from engram.rules.traits import by_layers
 from engram.server.compat import layers_upkeep
@@ -163,9 +164,7 @@ def _state(ask: LenientRequest) -> Claim:
 
 def _attach(ask: LenientRequest) -> Claim:
     """Let a memory that is there state the fact."""
-    memory = ask.memory.get(ask.text("memory_id"))
-    if memory is None:
-        raise NotFound(ask.text("memory_id"))
+    memory = calls.get(ask.memory, ask.text("memory_id"))
     since = moment_from("valid_from", ask.number("valid_from"))
     fact = {part: ask.text(part) for part in ("subject", "predicate", "object")}
     listed = memory.details.get("facts", [])
@@ -200,17 +199,6 @@ def _listed(name: str, claims: list[Claim]) -> dict[str, Any]:
     return {name: [fact_of(one) for one in claims], "count": len(claims)}
 
 
-FACTS_ROUTES: tuple[Old, ...] = (
-    Old("POST", "/facts", state, in_default=True),
-    Old("GET", "/facts", query, in_default=True),
-    Old("GET", "/facts/all", everything, in_default=True),
-    Old("GET", "/facts/graph", graph, in_default=True),
-    Old("GET", "/facts/conflicts", conflicts, in_default=True),
-    Old("GET", "/facts/history", history, in_default=True),
-    Old("DELETE", "/facts/{id}", end, in_default=True),
-)
-
-
 # ---------------------------------------------------------------- memories
 # Memories of *layers*: keep, look at, change, take away, and the trash.
 
@@ -224,7 +212,7 @@ KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
 
 def create(ask: LenientRequest) -> OldAnswer:
     """Keep a memory: 201 when it is new, 200 with the known one when it says the same."""
-    replaced = [known_id(ask.memory, old) for old in ask.words("supersedes")]
+    replaced = [calls.get(ask.memory, old).id for old in ask.words("supersedes")]
     receipt = ask.memory.remember(ask.text("content").strip(), apart=ask.truth("skip_dedup"), **_usual(ask))
     for old in replaced:
         if old != receipt.memory.id:
@@ -235,14 +223,6 @@ def create(ask: LenientRequest) -> OldAnswer:
         kept = ask.memory.get(kept.id) or kept
     told = {**memory_of(kept), "merged": receipt.outcome is Outcome.MERGED}
     return OldAnswer(told, 200 if known else 201)
-
-
-def known_id(memory: Engram, memory_id: str) -> str:
-    """The whole id of a memory that is there. Raises NotFound."""
-    found = memory.get(memory_id)
-    if found is None:
-        raise NotFound(memory_id)
-    return found.id
 
 
 def batch(ask: LenientRequest) -> dict[str, Any]:
@@ -416,20 +396,6 @@ def _forgotten(memory: Engram, memory_id: str) -> bool:
     return True
 
 
-MEMORIES_ROUTES: tuple[Old, ...] = (
-    Old("POST", "/memories", create),
-    Old("GET", "/memories", page),
-    Old("DELETE", "/memories", delete_many),
-    Old("POST", "/memories/batch", batch),
-    Old("GET", "/memories/{id}", get),
-    Old("PATCH", "/memories/{id}", change),
-    Old("DELETE", "/memories/{id}", delete),
-    Old("GET", "/trash", trash, in_default=True),
-    Old("DELETE", "/trash", purge, in_default=True),
-    Old("POST", "/trash/{id}/restore", restore, in_default=True),
-)
-
-
 # ---------------------------------------------------------------- moving
 # Moving of *layers*: everything out, everything in again, and memories out of a text.
 
@@ -517,15 +483,6 @@ def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
     if keep_place and ask.has("namespace"):
         record["scope"] = {"namespace": ask.text("namespace")}
     return record
-
-
-MOVING_ROUTES: tuple[Old, ...] = (
-    Old("GET", "/export", export, waits=True),
-    Old("POST", "/import", bring_in),
-    Old("POST", "/extract", extract),
-    Old("POST", "/proxy/flush", flush),
-    Old("GET", "/proxy/window", window),
-)
 
 
 # ---------------------------------------------------------------- recalling
@@ -737,18 +694,32 @@ def _more(ask: LenientRequest, found: Recall, order: str) -> dict[str, Any]:
     return told
 
 
-RECALLING_ROUTES: tuple[Old, ...] = (
+ROUTES: tuple[Old, ...] = (
+    Old("POST", "/memories", create),
+    Old("GET", "/memories", page),
+    Old("DELETE", "/memories", delete_many),
+    Old("POST", "/memories/batch", batch),
+    Old("GET", "/memories/{id}", get),
+    Old("PATCH", "/memories/{id}", change),
+    Old("DELETE", "/memories/{id}", delete),
+    Old("GET", "/trash", trash, in_default=True),
+    Old("DELETE", "/trash", purge, in_default=True),
+    Old("POST", "/trash/{id}/restore", restore, in_default=True),
     Old("POST", "/recall", recall, waits=False),
     Old("GET", "/search", search),
     Old("GET", "/recent", recent),
-)
-
-
-ROUTES: tuple[Old, ...] = (
-    *MEMORIES_ROUTES,
-    *RECALLING_ROUTES,
     *layers_upkeep.ROUTES,
-    *FACTS_ROUTES,
-    *MOVING_ROUTES,
+    Old("POST", "/facts", state, in_default=True),
+    Old("GET", "/facts", query, in_default=True),
+    Old("GET", "/facts/all", everything, in_default=True),
+    Old("GET", "/facts/graph", graph, in_default=True),
+    Old("GET", "/facts/conflicts", conflicts, in_default=True),
+    Old("GET", "/facts/history", history, in_default=True),
+    Old("DELETE", "/facts/{id}", end, in_default=True),
+    Old("GET", "/export", export, waits=True),
+    Old("POST", "/import", bring_in),
+    Old("POST", "/extract", extract),
+    Old("POST", "/proxy/flush", flush),
+    Old("GET", "/proxy/window", window),
     *layers_upkeep.UPKEEP_ROUTES,
 )

@@ -19,12 +19,13 @@ from types import MappingProxyType
 from typing import Any
 
 from engram.engine import Engram
-from engram.errors import EngramError, InvalidInput, NotFound
+from engram.errors import EngramError, InvalidInput
 from engram.model.event import Verb
 from engram.model.maintenance import Drifted
 from engram.model.memory import Filters, Kind, Layer, Memory, Mode, Type
 from engram.model.recall import Hit
 from engram.operations import Operation
+from engram.operations.calls import get
 from engram.rules.importance import effective_importance
 
 Answer = dict[str, Any]
@@ -125,13 +126,6 @@ def _in_layer(layer: str) -> Filters:
 
 CODE = Filters(kinds=frozenset({Kind.CODEBASE}))
 DECIDED = Filters(categories=frozenset({"decision"}))
-
-
-def _get(memory: Engram, memory_id: str) -> Memory:
-    found = memory.get(memory_id)
-    if found is None:
-        raise NotFound(memory_id)
-    return found
 
 
 def _list(memory: Engram, filters: Filters | None = None, limit: int = EVERYTHING) -> list[Memory]:
@@ -348,7 +342,7 @@ def bulk_forget(
 
 def status_history(memory: Engram, memory_id: str) -> Answer:
     """How the status of a memory changed, oldest first."""
-    one = _get(memory, memory_id)
+    one = get(memory, memory_id)
     told = [
         {"old_status": event.before.get("status"), "new_status": event.after["status"],
          "reason": event.because, "changed_at": event.at.timestamp()}
@@ -360,7 +354,7 @@ def status_history(memory: Engram, memory_id: str) -> Answer:
 
 
 def _moved(memory: Engram, memory_id: str, target: str) -> Memory:
-    one, wanted = _get(memory, memory_id), _fields(target)
+    one, wanted = get(memory, memory_id), _fields(target)
     memory.update(one.id, kind=wanted["kind"], because=f"moved to {target}")
     while one.layer != wanted["layer"]:
         step = memory.promote if one.layer < wanted["layer"] else memory.demote
@@ -370,7 +364,7 @@ def _moved(memory: Engram, memory_id: str, target: str) -> Memory:
 
 def tag(memory: Engram, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Answer:
     """Add tags to a memory and take others away."""
-    one = _get(memory, memory_id)
+    one = get(memory, memory_id)
     tags = sorted(({*one.tags} | {*add}) - {*remove})
     memory.update(one.id, tags=tags)
     return {"tags": tags}
@@ -378,7 +372,7 @@ def tag(memory: Engram, memory_id: str, add: Sequence[str] = (), remove: Sequenc
 
 def backlinks(memory: Engram, memory_id: str) -> Answer:
     """What leads to a memory."""
-    one = _get(memory, memory_id)
+    one = get(memory, memory_id)
     ends = [edge.source if edge.target == one.id else edge.target for edge in memory.relations(one.id)]
     found = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
     shared = [next((name for name in other.entities if name in one.entities), None) for other in found]
@@ -434,7 +428,7 @@ def drift_check(
 ) -> Answer:
     """What memories claim about files and is not so."""
     found = memory.drift(project_root or next(iter(search_roots), ""))
-    wanted = [(one, _get(memory, one.memory)) for one in found.dead if check_functions or one.kind == "path"]
+    wanted = [(one, get(memory, one.memory)) for one in found.dead if check_functions or one.kind == "path"]
     issues = [
         {"code": f"DEAD_{one.kind.upper()}", "severity": "error", "memory_id": one.memory,
          "claim": one.reference, "message": one.detail, "memory_preview": about.content[:CUT]}
@@ -732,7 +726,7 @@ READING: Mapping[str, tuple[str, Tool]] = {
                          "id content project type file")}),
     "find_similar": ("What is like a memory.", lambda memory, memory_id, top_k=5: {
         "similar": _hits([hit for hit in memory.recall(
-            _get(memory, memory_id).content[:500], limit=top_k + 1, dry=True)
+            get(memory, memory_id).content[:500], limit=top_k + 1, dry=True)
             if not hit.memory.id.startswith(memory_id)][:top_k], "id content:preview layer", "similarity")}),
     "search_entities": ("Entities whose name begins so.", lambda memory, query, limit=20: {"entities": [
         {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
@@ -744,7 +738,7 @@ READING: Mapping[str, tuple[str, Tool]] = {
         lambda memory, format="markdown", layer="", limit=100: _exported(  # noqa: A006 - their word
             _list(memory, _in_layer(layer), limit), format)),
     "explain_importance": ("What a memory's importance is made of.", lambda memory, memory_id: _weighed(
-        memory, _get(memory, memory_id))),
+        memory, get(memory, memory_id))),
     "reranker_status": ("Which reranking is on: none is trained here.", lambda memory: {
         "trained": False, "model_path": memory.config.recall.rerank, "model_exists": True}),
     "train_reranker": ("Say that nothing is trained: feedback counts from the moment it is given.",
@@ -784,7 +778,7 @@ WRITING: Mapping[str, tuple[str, Tool]] = {
     "annotate": ("Add a note to a memory.", lambda memory, memory_id, note: {
         "status": "annotated",
         "total_annotations": len(memory.update(memory_id, details=_annotated(
-            _get(memory, memory_id).details, note)).details["annotations"])}),
+            get(memory, memory_id).details, note)).details["annotations"])}),
     "batch_tag": ("Tag what fits a question.", lambda memory, query, tags, top_k=10: {
         "tagged": len([tag(memory, one.memory.id, tags)
                        for one in memory.recall(query, limit=top_k, dry=True)]),

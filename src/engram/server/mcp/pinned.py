@@ -6,16 +6,16 @@ too (`Says(for_agents=True)`) is an argument of the search by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict, Unpack, cast
 
 from engram.engine import Engram
-from engram.errors import InvalidInput, NotFound
+from engram.errors import InvalidInput
 from engram.model.facts import EdgeType
 from engram.model.memory import Filters, Memory, Status
 from engram.model.plain import Says, member, moment
 from engram.model.recall import RecallOptions
-from engram.operations import Operation
+from engram.operations import Operation, calls
 from engram.server.mcp import shapes
 from engram.server.mcp.documents import URI
 
@@ -151,7 +151,7 @@ def context(
 
 def get(memory: Engram, id: Id) -> Whole:
     """Everything about one memory, and what it is related to."""
-    found = _seen(memory, id)
+    found = calls.get(memory, id.removeprefix(URI))
     edges = memory.relations(found.id)
     related = [{"source": edge.source, "target": edge.target, "type": str(edge.type)} for edge in edges]
     return {"memory": shapes.full_memory(found), "relations": related}
@@ -184,7 +184,7 @@ def results(memory: Engram, query: str) -> Results:
 
 def fetch(memory: Engram, id: str) -> Fetched:
     """What a connector's fetch wants: the whole text of one result."""
-    found = _seen(memory, id)
+    found = calls.get(memory, id.removeprefix(URI))
     about = {"category": found.category, "when": found.happened_at.isoformat(timespec="seconds")}
     return {**_result(found), "text": found.content, "metadata": about}
 
@@ -283,14 +283,6 @@ def capture(
     return cast("Captured", shapes.observation(heard))
 
 
-def _seen(memory: Engram, given: str) -> Memory:
-    """The memory with an id or address. Raises NotFound."""
-    found = memory.get(given.removeprefix(URI))
-    if found is None:
-        raise NotFound(given.removeprefix(URI))
-    return found
-
-
 def _result(found: Memory) -> Result:
     return {"id": found.id, "title": shapes.label(found), "url": f"{URI}{found.id}"}
 
@@ -317,85 +309,35 @@ def _filters(category: str, tags: Sequence[str], **more: Any) -> Filters:
     return Filters(**fields)
 
 
-def _tool(name: str, sentence: str, calls: Any, **more: Any) -> Operation:
-    return Operation(name, sentence, calls=calls, tool=name, **more)
-
-
+_ROWS: tuple[tuple[str, str, str, Callable[..., Any], dict[str, Any]], ...] = (
+    ("memory_search", "Search memories",
+     ("Find what is remembered about a question, best first. Use it before answering anything about "
+      "the user, their projects or earlier talks."), search, {"reads": True}),
+    ("memory_store", "Store a memory",
+     ("Remember one statement that will still matter later: a preference, decision, fact or lesson. "
+      "Known statements are reinforced, outdated ones superseded."), store, {}),
+    ("memory_context", "Get context for a prompt",
+     "What is known about a topic, with what is pinned, as one text within a token budget.", context,
+     {"reads": True}),
+    ("memory_capture", "Listen to a conversation",
+     "Hand over what was said; what is worth keeping becomes memories, the rest is left out.", capture, {}),
+    ("memory_get", "Show one memory",
+     "Everything about one memory and what it is related to.", get, {"reads": True}),
+    ("memory_list", "List memories", "Memories page by page, newest first.", page, {"reads": True}),
+    ("memory_update", "Change a memory",
+     "Change a memory; its old words stay in its history.", update, {}),
+    ("memory_delete", "Forget a memory",
+     "Archive a memory: found no more, can be restored. With erase it is gone for good.", delete,
+     {"destroys": True}),
+    ("memory_feedback", "Say whether a memory helped",
+     "Say whether a memory helped with a question; an unhelpful one stays out of questions like it.",
+     feedback, {"repeats": False}),
+    ("memory_relate", "Connect two memories", "Say what one memory is to another.", relate, {}),
+    ("search", "Search", "Search memories; fetch gives a result's text.", results, {"reads": True}),
+    ("fetch", "Fetch", "The text of one search result.", fetch, {"reads": True}),
+)  # fmt: skip
 PINNED: Mapping[str, tuple[str, Operation]] = {
-    "memory_search": (
-        "Search memories",
-        _tool(
-            "memory_search",
-            "Find what is remembered about a question, best first. Use it before answering anything about "
-            "the user, their projects or earlier talks.",
-            search,
-            reads=True,
-        ),
-    ),
-    "memory_store": (
-        "Store a memory",
-        _tool(
-            "memory_store",
-            "Remember one statement that will still matter later: a preference, decision, fact or lesson. "
-            "Known statements are reinforced, outdated ones superseded.",
-            store,
-        ),
-    ),
-    "memory_context": (
-        "Get context for a prompt",
-        _tool(
-            "memory_context",
-            "What is known about a topic, with what is pinned, as one text within a token budget.",
-            context,
-            reads=True,
-        ),
-    ),
-    "memory_capture": (
-        "Listen to a conversation",
-        _tool(
-            "memory_capture",
-            "Hand over what was said; what is worth keeping becomes memories, the rest is left out.",
-            capture,
-        ),
-    ),
-    "memory_get": (
-        "Show one memory",
-        _tool("memory_get", "Everything about one memory and what it is related to.", get, reads=True),
-    ),
-    "memory_list": (
-        "List memories",
-        _tool("memory_list", "Memories page by page, newest first.", page, reads=True),
-    ),
-    "memory_update": (
-        "Change a memory",
-        _tool("memory_update", "Change a memory; its old words stay in its history.", update),
-    ),
-    "memory_delete": (
-        "Forget a memory",
-        _tool(
-            "memory_delete",
-            "Archive a memory: found no more, can be restored. With erase it is gone for good.",
-            delete,
-            destroys=True,
-        ),
-    ),
-    "memory_feedback": (
-        "Say whether a memory helped",
-        _tool(
-            "memory_feedback",
-            "Say whether a memory helped with a question; an unhelpful one stays out of questions like it.",
-            feedback,
-            repeats=False,
-        ),
-    ),
-    "memory_relate": (
-        "Connect two memories",
-        _tool("memory_relate", "Say what one memory is to another.", relate),
-    ),
-    "search": (
-        "Search",
-        _tool("search", "Search memories; fetch gives a result's text.", results, reads=True),
-    ),
-    "fetch": ("Fetch", _tool("fetch", "The text of one search result.", fetch, reads=True)),
+    name: (title, Operation(name, sentence, calls=verb, tool=name, **more))
+    for name, title, sentence, verb, more in _ROWS
 }
 """The dozen, in the order in which they are told, each with its title."""

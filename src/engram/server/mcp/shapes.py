@@ -127,31 +127,14 @@ def label(memory: Memory) -> str:
     return words if len(words) <= LABEL_LENGTH else words[: LABEL_LENGTH - 1].rstrip() + "…"
 
 
-def _turn(said: Turn, _: Access) -> dict[str, Any]:
-    who = said.speaker or str(said.part)
-    return {"id": said.id, "who": who, "at": said.at.isoformat(timespec="seconds"), "content": said.content}
-
-
-def _event(happened: Event, _: Access) -> dict[str, Any]:
-    return without_empty(plain(happened))
-
-
 def _claim(stated: Claim, _: Access) -> dict[str, Any]:
     shown = {name: value for name, value in plain(stated.fact).items() if value is not None}
     return shown | {"memory": stated.memory.id}
 
 
-def _path(path: Path, _: Access) -> dict[str, Any]:
-    return {"names": [*path.names], "text": str(path)}
-
-
 def _entity(one: Entity, _: Access) -> dict[str, Any]:
     shown = {"name": one.name, "type": one.type, "aliases": [*one.aliases], "mentions": one.mentions}
     return without_empty(shown)
-
-
-def _timeline(told: Timeline, access: Access) -> dict[str, Any]:
-    return {"about": told.about, "steps": [_step(one, access) for one in told]}
 
 
 def _step(one: TimelineStep, _: Access) -> dict[str, Any]:
@@ -177,34 +160,9 @@ def _branch(one: Branch, access: Access) -> dict[str, Any]:
     return without_empty(shown)
 
 
-def _trash(lying: Lying, _: Access) -> dict[str, Any]:
-    memories = [
-        {"id": one.memory.id, "content": one.memory.content, "deleted_at": one.deleted_at.isoformat()}
-        for one in lying.items
-    ]
-    return {"memories": memories, "total": lying.total}
-
-
-def _begun(begun: Begun, _: Access) -> dict[str, Any]:
-    return {
-        "messages": plain(begun.messages),
-        "topic": begun.topic.value,
-        "questions": [gap.question for gap in begun.questions],
-    }
-
-
-def _learned(learned: Learned, _: Access) -> dict[str, Any]:
-    return {"id": learned.memory.id, "runs": learned.runs, "success_rate": learned.success_rate}
-
-
 def _completed(done: Completed, _: Access) -> dict[str, Any]:
     kept = [one for one in (done.summary, *done.lessons) if one is not None]
     return {"kept": [one.id for one in kept], "promoted": [one.id for one in done.promoted]}
-
-
-def _ingested(report: IngestReport, _: Access) -> dict[str, Any]:
-    kept = [one for item in report.items for one in item.memories]
-    return {"counts": dict(report.counts), "memories": kept, "dry": report.dry}
 
 
 def _report(report: Report, _: Access) -> dict[str, Any]:
@@ -219,49 +177,54 @@ def _drift(found: DriftReport, _: Access) -> dict[str, Any]:
     return told | ({"run": run["run"]["id"]} if run else {})
 
 
-def _resume(found: Resume, access: Access) -> dict[str, Any]:
-    return {
-        "text": found.text,
-        "characters": found.characters,
-        "sections": shaped(found.sections, access),
-    }
-
-
-def _pack(found: RecallPack, access: Access) -> dict[str, Any]:
-    return {
-        "text": found.text,
-        "words": found.words,
-        "sections": shaped(found.sections, access),
-        "triggered": [*found.triggered],
-    }
-
-
-def _health(health: RecallHealth, _: Access) -> dict[str, Any]:
-    return {"ok": health.ok, "health": plain(health)}
+def _parts(found: Resume | RecallPack, access: Access, size: str) -> dict[str, Any]:
+    return {"text": found.text, size: getattr(found, size), "sections": shaped(found.sections, access)}
 
 
 _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
-    Begun: _begun,
+    Begun: lambda one, _: {
+        "messages": plain(one.messages),
+        "topic": one.topic.value,
+        "questions": [gap.question for gap in one.questions],
+    },
     Claim: _claim,
     Completed: _completed,
     DriftReport: _drift,
     Entity: _entity,
-    Event: _event,
+    Event: lambda one, _: without_empty(plain(one)),
     Hit: hit,
-    IngestReport: _ingested,
-    Learned: _learned,
-    Lying: _trash,
+    IngestReport: lambda one, _: {
+        "counts": dict(one.counts),
+        "memories": [memory for item in one.items for memory in item.memories],
+        "dry": one.dry,
+    },
+    Learned: lambda one, _: {"id": one.memory.id, "runs": one.runs, "success_rate": one.success_rate},
+    Lying: lambda lying, _: {
+        "memories": [
+            {"id": one.memory.id, "content": one.memory.content, "deleted_at": one.deleted_at.isoformat()}
+            for one in lying.items
+        ],
+        "total": lying.total,
+    },
     Memory: brief_memory,
     Observation: observation,
-    Path: _path,
+    Path: lambda one, _: {"names": [*one.names], "text": str(one)},
     Profile: profile,
     Reasoning: _reasoning,
-    RecallHealth: _health,
-    RecallPack: _pack,
+    RecallHealth: lambda one, _: {"ok": one.ok, "health": plain(one)},
+    RecallPack: lambda one, access: {
+        **_parts(one, access, "words"),
+        "triggered": [*one.triggered],
+    },
     Receipt: receipt,
     Report: _report,
-    Resume: _resume,
-    Timeline: _timeline,
+    Resume: lambda one, access: _parts(one, access, "characters"),
+    Timeline: lambda one, access: {"about": one.about, "steps": [_step(step, access) for step in one]},
     TimelineStep: _step,
-    Turn: _turn,
+    Turn: lambda one, _: {
+        "id": one.id,
+        "who": one.speaker or str(one.part),
+        "at": one.at.isoformat(timespec="seconds"),
+        "content": one.content,
+    },
 }
