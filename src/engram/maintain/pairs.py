@@ -76,8 +76,12 @@ def nearest(
 
 def nearest_found(context: StepContext, space: Space) -> NearestFound:
     """What was found in this run."""
-    found: NearestFound = context.notes.setdefault("nearest", {}).setdefault(space, NearestFound())
-    return found
+    known: dict[Space, NearestFound] = context.notes.setdefault("nearest", {})
+    if space not in known:
+        known[space] = NearestFound()
+        context.tools.index.stats(space)  # is brought up to date, and signed if it has become large:
+        context.tools.index.settle()  # until then everything is compared with everything
+    return known[space]
 
 
 def forget_nearest(context: StepContext) -> None:

@@ -16,9 +16,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from engram.lazily import dataclass
 from engram.maintain.pairs import forget_nearest, space_of, vectors_of
 from engram.maintain.step import Batch, Decision, Drop, Effect, StepContext
-from engram.maintain.support import in_words, keep, noted, since, tells
+from engram.maintain.support import in_words, keep, noted, places, since, tells
 from engram.model.maintenance import Sketch
-from engram.model.memory import Filters, Kind, Lifecycle, Memory, Space, Status, Tier, Verification
+from engram.model.memory import (
+    ANY_STATUS,
+    Filters,
+    Kind,
+    Lifecycle,
+    Memory,
+    Space,
+    Status,
+    Tier,
+    Verification,
+)
 from engram.model.scope import Access, Role, Scope
 from engram.rules.grouping import centres, nearest
 from engram.rules.vectors import meant
@@ -321,17 +331,21 @@ class TreeBranch:
 
 def plan_tree(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """The tree of every place, as far as its memories changed."""
-    news, space = since(context, NAME), space_of(context)
+    space = space_of(context)
     if space is None:
         return
+    step = f"{NAME} {space.key}"  # vectors of another model make another tree
+    news = since(context, step)
     changed = frozenset(news.changed)
     everything = census(context)
+    touched = everything.keys() if news.gone else places(context, news, ANY_STATUS)
     for scope, known in everything.items():
-        yield from _place(context, space, scope, known, changed)
+        if scope in touched:
+            yield from _place(context, space, scope, known, changed)
     for sketch in context.tools.store.upkeep.sketches(TREE, Access.everything(), 100_000):
         if sketch.scope not in everything:
             yield Batch((Decision("tree.felled", "nothing is left", (Drop(sketch.scope, TREE, ""),)),))
-    yield from noted(context, NAME, news)
+    yield from noted(context, step, news)
 
 
 def _place(
