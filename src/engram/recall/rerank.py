@@ -19,7 +19,7 @@ from engram.model.recall import Evidence, Question
 from engram.ports import Noise, Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
-from engram.recall.judge import GONE
+from engram.recall.judge import GONE, asks_of_oneself
 from engram.recall.plan import USER, Planned
 from engram.rules.sameness import JACCARD_ALONE
 from engram.text import re
@@ -470,9 +470,15 @@ def _later_words(
     read = tools.store.memories.read(sorted(linked - known.keys()))
     known |= {key: _brought(key, memory, first) for key, memory in read.items()}
     ended = _ended_by(first, ordered[:BELIEVED])
-    own = USER in plan.shown.speakers
     text = question.text
-    asked = Asked(text, frozenset(slots_asked(text)), kinds_asked(text), plan.kinds, plan.noise, own=own)
+    asked = Asked(
+        text,
+        frozenset(slots_asked(text)),
+        kinds_asked(text),
+        plan.kinds,
+        plan.noise,
+        own=asks_of_oneself(text, plan),
+    )
     tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
     led_to = (known[key] for key in linked | ended if key in known)
     beside = () if first.answers > 1 else (*ordered[1:HEAD], *tells)
