@@ -21,6 +21,7 @@ from engram.errors import InvalidInput
 from engram.model.capture import Draft
 from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Report, Sketch
 from engram.model.memory import Filters, Memory, Status, Tier
+from engram.model.plain import value_from
 from engram.model.recall import Recall
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap
@@ -180,7 +181,10 @@ class Gaps(Noun):
 
 def opened(caller: CallerContext, access: Access) -> Found:
     """The open gaps of places that somebody sees, the weightiest first."""
-    found = [_gap(one) for one in caller.tools.store.upkeep.sketches(GAP, access, SEEN)]
+    found = [
+        value_from(Gap, one.body, key=one.key, scope=one.scope)
+        for one in caller.tools.store.upkeep.sketches(GAP, access, SEEN)
+    ]
     return sorted(found, key=lambda one: (-one.weight, one.key))
 
 
@@ -245,20 +249,6 @@ def forget_names(unit: Unit, memory_id: str, place: Scope) -> None:
         for scope in {place, memory.scope} if memory is not None else ():
             unit.upkeep.unsketch(scope, IN_VAIN, name.casefold())
             unit.upkeep.unsketch(scope, GAP, asked_about(name, 1, scope).key)
-
-
-def _gap(sketch: Sketch) -> Gap:
-    body = sketch.body
-    return Gap(
-        key=sketch.key,
-        question=body["question"],
-        about=body["about"],
-        weight=body["weight"],
-        kind=body["kind"],
-        expects=body["expects"],
-        memories=tuple(body["memories"]),
-        scope=sketch.scope,
-    )
 
 
 def _draft(gap: Gap, said: str, caller: CallerContext) -> Draft:

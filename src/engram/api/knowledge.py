@@ -31,6 +31,7 @@ from engram.model.knowledge import (
     Trait,
 )
 from engram.model.maintenance import Sketch
+from engram.model.plain import value_from
 from engram.model.scope import Scope
 from engram.ports import Store
 from engram.rules import screen
@@ -98,14 +99,18 @@ class Knowledge(Noun):
         clean = " ".join(screen.readable("name", name).split())
         entity = known(clean, self._store.entities, self._caller.access) if clean else None
         key = (entity.name if entity is not None else clean).casefold()
-        found = [_card(one) for one in self._sketches("card", PAGE_LIMIT, None, key) if one.key == key]
+        found = [
+            value_from(Card, one.body)
+            for one in self._sketches("card", PAGE_LIMIT, None, key)
+            if one.key == key
+        ]
         return max(found, key=lambda one: one.memories, default=None)
 
     def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
         """Cards by name; those whose name begins so."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
         beginning = screen.readable("prefix", prefix).strip().casefold()
-        return [_card(one) for one in self._sketches("card", most, scope, beginning)]
+        return [value_from(Card, one.body) for one in self._sketches("card", most, scope, beginning)]
 
     def core(self, *, scope: Scope | None = None) -> CoreSummary:
         """What has proved itself, in a few lines."""
@@ -133,16 +138,30 @@ class Knowledge(Noun):
         keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
         store = self._store.upkeep
         found = (store.sketch(place, "box", key) for key, place in keys[:most])
-        return [_box(one) for one in found if one is not None]
+        return [
+            value_from(
+                Box,
+                {**one.body, "started": one.body["from"], "ended": one.body["to"]},
+                key=one.key,
+                title=one.title,
+            )
+            for one in found
+            if one is not None
+        ]
 
     def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
         """Threads of boxes about the same, the one that was last taken up first."""
-        found = [_trace(one) for one in self._sketches("trace", PLACES, scope)]
+        found = [
+            value_from(Trace, one.body, key=one.key, title=one.title)
+            for one in self._sketches("trace", PLACES, scope)
+        ]
         return sorted(found, key=lambda one: one.last, reverse=True)[: whole("limit", limit, 1, PAGE_LIMIT)]
 
     def patterns(self, *, limit: int = 50, scope: Scope | None = None) -> Patterns:
         """What similar episodes have in common, the most repeated first."""
-        found = [_pattern(one) for one in self._sketches("schema", PLACES, scope)]
+        found = [
+            value_from(Pattern, one.body, memory=one.key) for one in self._sketches("schema", PLACES, scope)
+        ]
         ordered = sorted(found, key=lambda one: (-one.episodes, one.memory))
         return ordered[: whole("limit", limit, 1, PAGE_LIMIT)]
 
@@ -209,47 +228,8 @@ def _united(habits: list[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(value for one in habits for value in one[name]))
 
 
-def _card(sketch: Sketch) -> Card:
-    body = sketch.body
-    return Card(
-        body["name"],
-        body["type"],
-        body["text"],
-        tuple(body["aliases"]),
-        tuple((one[0], one[1], one[2]) for one in body["facts"]),
-        tuple(body["lines"]),
-        tuple((name, count) for name, count in body["beside"]),
-        body["memories"],
-        _moment(body["first"]),
-        _moment(body["last"]),
-    )
-
-
 def _topic(name: str, lines: list[Mapping[str, Any]]) -> Topic:
     count = sum(one["memories"] for one in lines)
     weight = sum(one["importance"] * one["memories"] for one in lines) / count
     first, last = min(one["first"] for one in lines), max(one["last"] for one in lines)
-    return Topic(name, count, round(weight, 3), _moment(first), _moment(last))
-
-
-def _box(sketch: Sketch) -> Box:
-    body = sketch.body
-    times = _moment(body["from"]), _moment(body["to"])
-    return Box(sketch.key, sketch.title, *times, tuple(body["memories"]), body["topics"], body["trace"])
-
-
-def _trace(sketch: Sketch) -> Trace:
-    body = sketch.body
-    times = _moment(body["first"]), _moment(body["last"])
-    return Trace(sketch.key, sketch.title, tuple(body["boxes"]), body["count"], *times)
-
-
-def _pattern(sketch: Sketch) -> Pattern:
-    body = sketch.body
-    slots = tuple(tuple(values) for values in body["slots"])
-    times = _moment(body["first"]), _moment(body["last"])
-    return Pattern(sketch.key, body["template"], slots, body["episodes"], *times)
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    return Topic(name, count, round(weight, 3), datetime.fromisoformat(first), datetime.fromisoformat(last))

@@ -382,10 +382,7 @@ class Session:
     def end(self) -> Observation | None:
         """Read what waits of this session and forget the rest: nothing of it is kept to come back to."""
         self.abort()
-        with self._lock:
-            state, self._state = self._state, None
-            if state is not None:
-                state.wipe()
+        self.wipe()
         if not self._parts.caller.access.may_write(self.scope):
             return None
         self._parts.caller.tools.store.snapshots.remove(self.id, self.scope)

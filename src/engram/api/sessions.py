@@ -143,8 +143,7 @@ class Sessions:
     def reply(self, session_id: str, reply: str = "", *, scope: Scope | None = None) -> Observation | None:
         """End the open turn with what was answered; what was learned of it."""
         session = self._session(session_id, scope)
-        with self._lock:
-            turn = self._turns.pop((session.scope, session.id), None)
+        turn = self._take_turn(session)
         if turn is None:
             observed = session.finish_waiting(reply)
         else:
@@ -175,8 +174,7 @@ class Sessions:
     def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
         """Say to the turns under way that their answers are not wanted; how many there were."""
         session = self._session(session_id, scope)
-        with self._lock:
-            self._turns.pop((session.scope, session.id), None)
+        self._take_turn(session)
         return session.abort()
 
     def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
@@ -244,8 +242,7 @@ class Sessions:
         """Whether another engine went on with a session; then it is forgotten here."""
         if not session.is_overtaken:
             return False
-        with self._lock:
-            self._turns.pop((session.scope, session.id), None)
+        self._take_turn(session)
         session.wipe()
         self._let_go(session)
         return True
@@ -329,16 +326,18 @@ class Sessions:
 
     def _turn_to(self, session: Session, agent: str, model: str) -> Session:
         """From one agent to another: what runs is aborted, the one sleeps, the other wakes."""
-        with self._lock:
-            self._turns.pop((session.scope, session.id), None)
+        self._take_turn(session)
         session.suspend()
         self._let_go(session)
         there = replace(session.scope, agent=agent) if session.scope.agent else None
         return self.open(agent, model or session.model, "", there)
 
-    def _close_turn(self, session: Session) -> None:
+    def _take_turn(self, session: Session) -> SessionTurn | None:
         with self._lock:
-            turn = self._turns.pop((session.scope, session.id), None)
+            return self._turns.pop((session.scope, session.id), None)
+
+    def _close_turn(self, session: Session) -> None:
+        turn = self._take_turn(session)
         if turn is not None:
             turn.finish()
         elif self._parts.caller.tools.store.is_shared:

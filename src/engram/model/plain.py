@@ -8,13 +8,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, tzinfo
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from engram.errors import EmptyContent, EngramError, UnknownValue, WrongType
 from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.memory import Kind, Layer, Policy, Priority, Tier, Type
 from engram.model.scope import Scope
+
+T = TypeVar("T")
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one line a kind of value reads best
@@ -40,6 +42,26 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line a kind of value reads 
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(item) for item in value]
     return value
+
+
+def value_from(kind: type[T], record: Mapping[str, Any], **more: Any) -> T:
+    """What `plain` made of a value, as the value again: lists as tuples, texts as times where it has some.
+
+    >>> value_from(Scope, {"project": "apollo", "other": 1}, user="ada").parts
+    ('default', 'apollo', '', '', '', 'ada')
+    """
+    known, hints = {**record, **more}, get_type_hints(kind)
+    given = {name: known[name] for name in hints if name in known}
+    for name, value in given.items():
+        if isinstance(value, list):
+            given[name] = _tuples(value)
+        elif isinstance(value, str) and datetime in (hints[name], *get_args(hints[name])):
+            given[name] = datetime.fromisoformat(value)
+    return kind(**given)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def draft_from(record: Mapping[str, Any], zone: tzinfo = UTC) -> Draft:
