@@ -36,7 +36,6 @@ from engram.text import facts, kinds, metadata, names, words
 from engram.text.cues import slots_told, things_named
 from engram.text.dates import happening
 from engram.text.forms import FormsOnDemand
-from engram.text.metadata import NEUTRAL
 from engram.text.names import FoundName
 
 COMPARED = 5  # how many near memories a new one is compared with (retention)
@@ -199,9 +198,7 @@ def spoken_of(
     content: str, when: datetime, found: Sequence[FoundName], happened: datetime | None = None
 ) -> dict[str, Any]:
     """What the words tell, to be filtered by; "tomorrow" is read as said at `when`, on the clocks there."""
-    told = metadata.plain(metadata.metadata(content, now=when, names=found))
-    if told.get("sentiment") == NEUTRAL:
-        del told["sentiment"]
+    told = metadata.metadata(content, when, found)
     ahead = (happened or when).utcoffset()
     return told | {UTC_OFFSET: ahead // timedelta(minutes=1)} if ahead else told
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from engram.lazily import dataclass
 from engram.model.facts import words_of
 from engram.model.maintenance import Reference, RefKind
 from engram.model.memory import Filters
-from engram.text import feelings, lexicon, names, re
+from engram.text import feelings, lexicon, re
 from engram.text.kinds import known, mentioned, topics
-from engram.text.names import FoundName
+from engram.text.names import FoundName, entities
 from engram.text.reading import read_once
 from engram.text.sentences import sentences
 
@@ -152,7 +150,7 @@ def references(text: str) -> tuple[Reference, ...]:
 
 
 def _fixed(text: str) -> Iterator[Reference]:
-    for one in names.entities(text):
+    for one in entities(text):
         if one.type == "file":
             yield Reference(RefKind.FILE, one.name)
         elif one.type == "url":
@@ -190,7 +188,7 @@ def _is_code(name: str) -> bool:
 
 
 def _is_file(name: str) -> bool:
-    return any(one.type == "file" for one in names.entities(name))
+    return any(one.type == "file" for one in entities(name))
 
 
 def _said() -> Iterator[re.Pattern[str]]:
@@ -202,83 +200,40 @@ def _said() -> Iterator[re.Pattern[str]]:
     yield re.compile(rf"(?<![\w/.]){_CODE_NAME}\s+(?:{after})\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What a text speaks of. Dates are ISO days, languages ISO 639-1 codes."""
+def metadata(text: str, now: datetime, names: Sequence[FoundName]) -> dict[str, Any]:
+    """What a text said at a time, with these names in it, speaks of: only the parts that say something.
 
-    people: tuple[str, ...] = ()
-    technologies: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    urls: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    code_languages: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    sentiment: str = ""
+    Dates are ISO days, languages ISO 639-1 codes.
 
-
-def metadata(text: str, *, now: datetime | None = None, names: Sequence[FoundName] | None = None) -> Metadata:
-    """The metadata of `text`; `names` are its entities where somebody has found them already.
-
-    >>> found = metadata("Anna fixed the crash in src/auth.py on 2024-05-03")
-    >>> found.people, found.paths, found.dates, found.languages, found.code_languages
-    (('Anna',), ('src/auth.py',), ('2024-05-03',), ('en',), ('Python',))
-    >>> metadata("See you tomorrow", now=datetime(2024, 5, 8)).dates
-    ('2024-05-09',)
+    >>> text = "Anna fixed the crash in src/auth.py tomorrow"
+    >>> found = metadata(text, datetime(2024, 5, 2), entities(text))
+    >>> found["people"], found["paths"], found["dates"], found["languages"], found["code_languages"]
+    (['Anna'], ['src/auth.py'], ['2024-05-03'], ['en'], ['Python'])
     """
-    entities = _entities(text) if names is None else names
     tone = feelings.tone(text)
-    paths = _of_type(entities, "file")
-    return Metadata(
-        people=_of_type(entities, "person"),
-        technologies=_of_type(entities, "technology"),
-        paths=paths,
-        urls=_of_type(entities, "url"),
-        dates=_dates(text, now),
-        languages=languages(text),
-        code_languages=tuple(dict.fromkeys(_code_languages(text, paths)))[:MOST],
-        topics=topics(text),
-        sentiment=feelings.sentiment(feelings.valence_of(tone), feelings.strength_of(tone)),
-    )
+    felt = feelings.sentiment(feelings.valence_of(tone), feelings.strength_of(tone))
+    paths = _of_type(names, "file")
+    found = {
+        "people": _of_type(names, "person"),
+        "technologies": _of_type(names, "technology"),
+        "paths": paths,
+        "urls": _of_type(names, "url"),
+        "dates": list(dict.fromkeys(_days(text, now)))[:MOST],
+        "languages": list(languages(text)),
+        "code_languages": list(dict.fromkeys(_code_languages(text, paths)))[:MOST],
+        "topics": list(topics(text)),
+        "sentiment": "" if felt == NEUTRAL else felt,
+    }
+    return {name: value for name, value in found.items() if value}
 
 
-def plain(found: Metadata) -> dict[str, Any]:
-    """The parts that say something, as JSON knows them.
-
-    >>> plain(Metadata(people=("Anna",), sentiment="neutral"))
-    {'people': ['Anna'], 'sentiment': 'neutral'}
-    """
-    values = ((name, getattr(found, name)) for name in _NAMES)
-    return {name: value if isinstance(value, str) else list(value) for name, value in values if value}
+def _of_type(found: Sequence[FoundName], wanted: str) -> list[str]:
+    return [one.name for one in found if one.type == wanted][:MOST]
 
 
-_NAMES: Final = tuple(field.name for field in fields(Metadata))
-
-
-"""Values of one part."""
-
-
-def _entities(text: str) -> Sequence[FoundName]:
-    return names.entities(text)
-
-
-def _of_type(entities: Sequence[FoundName], wanted: str) -> tuple[str, ...]:
-    return tuple(entity.name for entity in entities if entity.type == wanted)[:MOST]
-
-
-# A day that means the same whenever it is read is spelled out; these two lie far apart in every way.
-_READ_AT: Final = (datetime(1971, 3, 10, 9, tzinfo=UTC), datetime(2033, 9, 24, 21, tzinfo=UTC))
 _EXACT: Final = frozenset({"second", "minute", "hour", "part", "day", "weekend", "week"})
 _RANGE: Final = timedelta(days=8)
 _TICK: Final = timedelta(microseconds=1)
-
-
-def _dates(text: str, now: datetime | None) -> tuple[str, ...]:
-    """The days a text speaks of; without `now` only those that it spells out with their year."""
-    if now is not None:
-        return tuple(dict.fromkeys(_days(text, now)))[:MOST]
-    early, late = (dict.fromkeys(_days(text, moment)) for moment in _READ_AT)
-    return tuple(day for day in early if day in late)[:MOST]
 
 
 def _days(text: str, now: datetime) -> Iterator[str]:

@@ -87,6 +87,16 @@ class World:
             )
 
 
+def added(counts: Mapping[str, float], length: float, asked: Mapping[str, float]) -> dict[str, float]:
+    """What each term adds to a document of a length, in average lengths."""
+    damping = bm25.K1 * (1 - bm25.B + bm25.B * length)
+    return {
+        term: asked[term] * (bm25.K1 + 1) * count / (count + damping)
+        for term, count in counts.items()
+        if term in asked
+    }
+
+
 def brute(path: Path, terms: tuple[str, ...], seen: View) -> dict[int, dict[str, float]]:
     """BM25 of each memory that the caller may read, by plain SQL and arithmetic."""
     with closing(apsw.Connection(str(path))) as db:
@@ -99,15 +109,14 @@ def brute(path: Path, terms: tuple[str, ...], seen: View) -> dict[int, dict[str,
     documents = Counter(term for line in mine for term in {*line[1].split(), *line[2].split()})
     average = sum(line[3] for line in mine) / max(1, len(mine))
     asked = {term: bm25.idf(documents[term], len(mine)) * weight(term) for term in terms if documents[term]}
-    scale = bm25.scale(asked, avg_len=average)
     told = {}
     for row, body, cues, length, status, *_ in mine:
         words = body.split(" ")
         counts = Counter({term: min(31, words.count(term)) for term in asked})
         counts.update({term: bm25.CUE_WEIGHT * cues.split(" ").count(term) for term in asked})
-        found = bm25.parts_of({t: c for t, c in counts.items() if c}, length, scale)
+        found = added({t: c for t, c in counts.items() if c}, length / average, asked)
         if length > bm25.LONG and found:
-            found = with_best_passage(found, words, frozenset(asked), scale)
+            found = with_best_passage(found, words, asked, bm25.PASSAGE / average)
         if status in {one.value for one in seen.filters.statuses}:
             told[int(row)] = found
     return told
@@ -272,7 +281,7 @@ def test_what_is_read_at_once_is_of_one_moment(path: Path, clock: FakeClock) -> 
 
 
 def with_best_passage(
-    whole: Mapping[str, float], words: Sequence[str], asked: frozenset[str], by: bm25.Scale
+    whole: Mapping[str, float], words: Sequence[str], asked: Mapping[str, float], length: float
 ) -> dict[str, float]:
     """What each term adds to a long document: by all of it, or by the passage that fits best.
 
@@ -285,7 +294,7 @@ def with_best_passage(
             passages.setdefault(start, Counter())[word] += 1
     best: dict[str, float] = {}
     for counts in passages.values():
-        found = bm25.parts_of(counts, bm25.PASSAGE, by)
+        found = added(counts, length, asked)
         if sum(found.values()) > sum(best.values()):
             best = found
     return {term: max(whole.get(term, 0.0), best.get(term, 0.0)) for term in {*whole, *best}}
