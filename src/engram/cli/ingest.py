@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engram.cli.made import Spelling, presented
-from engram.cli.options import CommandRun, Group, pass_run, split, text_or_stdin, together
+from engram.cli.options import CommandRun, Group, pass_run, split, text_or_stdin
 from engram.cli.output import BAD_INPUT, counted, line, say, say_json, short, steps, table, text
 from engram.errors import InvalidInput
 from engram.model.capture import Fate, IngestReport, ItemReport
@@ -35,7 +35,6 @@ all_option = click.option("--all", "everything", is_flag=True, help="List every 
 tag_option = click.option(
     "--tag", "-t", "tags", multiple=True, metavar="TAG", help="Mark every memory with it."
 )
-common = together(dry_option, all_option)
 
 
 @click.group("ingest", cls=Group)
@@ -60,7 +59,8 @@ def ingest() -> None:
     help=f"What it is: {', '.join(FORMATS[1:])}, or what an extension reads.",
 )
 @tag_option
-@common
+@dry_option
+@all_option
 @pass_run
 def ingest_file(
     run: CommandRun, paths: tuple[Path, ...], format_: str, tags: tuple[str, ...], dry: bool, everything: bool
@@ -73,7 +73,7 @@ def ingest_file(
 
     def take(sources: Sources, progress: Callable[[int, int], None]) -> IngestReport:
         report = IngestReport(dry=dry)
-        given: dict[str, Any] = {"format": format_, "dry": dry, "scope": _scope(run), "tags": split(tags)}
+        given: dict[str, Any] = {"format": format_, "dry": dry, "scope": run.named_scope, "tags": split(tags)}
         for path in paths:
             try:
                 report += sources.file(path, progress=progress, **given)
@@ -90,7 +90,8 @@ def ingest_file(
 @ingest.command("code")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @tag_option
-@common
+@dry_option
+@all_option
 @pass_run
 def ingest_code(run: CommandRun, folder: Path, tags: tuple[str, ...], dry: bool, everything: bool) -> None:
     """A source tree: what each file and each public symbol is for.
@@ -100,7 +101,7 @@ def ingest_code(run: CommandRun, folder: Path, tags: tuple[str, ...], dry: bool,
     _run(
         run,
         lambda sources, progress: sources.code(
-            folder, dry=dry, scope=_scope(run), tags=split(tags), progress=progress
+            folder, dry=dry, scope=run.named_scope, tags=split(tags), progress=progress
         ),
         everything=everything,
     )
@@ -139,10 +140,6 @@ _result(
     "research", "findings*", "What a search found; from stdin, a paragraph is a finding.", _findings,
     query="--query", urls="--url",
 )  # fmt: skip
-
-
-def _scope(run: CommandRun) -> Any:
-    return run.scope if run.is_scoped else None
 
 
 def _run(

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, tzinfo
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import click
 from click.core import ParameterSource
@@ -30,9 +30,6 @@ from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
 if TYPE_CHECKING:
     from engram.config import Config
     from engram.engine import Engram
-
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass
@@ -76,6 +73,11 @@ class CommandRun:
     def is_scoped(self) -> bool:
         """Whether any part of a place was named."""
         return any((self.namespace, self.project, self.squad, self.agent, self.channel, self.user))
+
+    @property
+    def named_scope(self) -> Scope | None:
+        """The place, if one was named."""
+        return self.scope if self.is_scoped else None
 
     @property
     def config(self) -> Config:
@@ -229,17 +231,6 @@ def pass_run(function: Callable[..., None]) -> Callable[..., None]:
 def command(name: str, **more: Any) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command with the options of the root."""
     return click.command(name, cls=Command, **more)
-
-
-def together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order they are listed."""
-
-    def decorate(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
 
 
 # ---------------------------------------------------------------- values

@@ -185,6 +185,11 @@ def marks(memory: Memory) -> list[tuple[str, str]]:
     return found if memory.status is Status.ACTIVE else [*found, (f"{memory.status} ", "yellow")]
 
 
+def spoken_by(memory: Memory) -> list[tuple[str, str]]:
+    """Who said it, before the content."""
+    return [(f"{line(memory.speaker)}: ", "dim")] if memory.speaker else []
+
+
 def counted(number: int, thing: str, plural: str = "") -> str:
     """A number with its noun.
 

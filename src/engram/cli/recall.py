@@ -23,6 +23,7 @@ from engram.cli.output import (
     say_json,
     short,
     shown,
+    spoken_by,
     table,
     text,
 )
@@ -307,12 +308,8 @@ def _row(place: int, hit: Hit, best: float, now: datetime) -> tuple[str | Text, 
         text((bar(hit.score / best), "green")),
         text((short(hit.memory.id), "cyan")),
         text((age(hit.memory.happened_at, now), "dim")),
-        text(*marks(hit.memory), *_speaker(hit.memory.speaker), line(_words(hit))),
+        text(*marks(hit.memory), *spoken_by(hit.memory), line(_words(hit))),
     )
-
-
-def _speaker(name: str) -> list[tuple[str, str]]:
-    return [(f"{line(name)}: ", "dim")] if name else []
 
 
 def _footer(answer: Recall) -> Text:
@@ -371,21 +368,15 @@ def _reasoning(found: Reasoning) -> Iterator[RenderableType]:
     for one in found.answer:
         cited = ", ".join(short(memory) for memory in one.memories)
         yield text((line(one.claim), "bold"), (f"  {cited}", "cyan"))
-    yield _tree_thinking(found.tree, text(("? ", "bold magenta"), (line(found.tree.question), "bold")))
+    tree = _tree(text(("? ", "bold magenta"), (line(found.tree.question), "bold")))
+    _grow(tree, found.tree)
+    yield tree
     for gap in found.gaps:
         yield text(("missing ", "yellow"), line(gap))
     for note in found.notes:
         yield text(("note ", "dim"), line(note))
     counts = f"{counted(len(found.memories), 'memory', 'memories')} · {counted(found.tokens, 'token')}"
     yield text((f"{counts} · {counted(found.calls, 'call')} to a model", "dim"))
-
-
-def _tree_thinking(branch: Branch, label: Text) -> Tree:
-    from rich.tree import Tree
-
-    tree = Tree(label, guide_style="dim")
-    _grow(tree, branch)
-    return tree
 
 
 def _grow(tree: Tree, branch: Branch) -> None:

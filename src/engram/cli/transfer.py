@@ -149,7 +149,6 @@ def _system_at(path: Path, mapping: Mapping[str, str]) -> str:
 
 
 def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str], *, dry: bool) -> None:
-    scope = run.scope if run.is_scoped else None
     with run.open(whole_file=True, makes=True) as memory, steps(run, "importing", None) as counting:
         done = [0]
 
@@ -158,7 +157,7 @@ def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str
             done[0] = now
 
         report = memory.sources.move_in(
-            path, system=system, mapping=mapping, dry=dry, scope=scope, progress=told
+            path, system=system, mapping=mapping, dry=dry, scope=run.named_scope, progress=told
         )
     if run.json:
         say_json({"dry_run": dry, "system": report.format, **report.counts, "related": report.related,
@@ -180,12 +179,11 @@ def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str
 
 def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_was: bool) -> None:
     report = ImportReport(dry=dry_run)
-    if as_it_was and not dry_run:
-        _adopt(run, source, report)
-        return
     lines = _read(run, source, report)
     if dry_run:
         report.counts["valid"] = sum(1 for _ in lines)
+    elif as_it_was:
+        _adopt(run, source, report)
     else:
         with (
             run.open(whole_file=True, makes=True) as memory,
@@ -193,7 +191,10 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
         ):
             moved = _remember(memory, lines, report, counting)
             report.related = _relate(memory, moved)
-    _say_report(run, report)
+    if as_it_was and run.json and not dry_run:
+        say_json({**report.counts, "refused": report.in_order})
+    else:
+        _say_report(run, report)
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -206,12 +207,6 @@ def _adopt(run: CommandRun, source: IO[bytes], report: ImportReport) -> None:
     report.counts["adopted"], report.counts["known"] = len(adopted.taken), len(adopted.known)
     for refusal in adopted.refused:
         report.refuse(refusal.index + 1, refusal.error)
-    if run.json:
-        say_json({**report.counts, "refused": report.in_order})
-    else:
-        _say_report(run, report)
-    if report.refused:
-        raise click.exceptions.Exit(BAD_INPUT)
 
 
 def _length(source: IO[bytes]) -> int | None:
@@ -311,7 +306,7 @@ def export(run: CommandRun, target: str, force: bool) -> None:
     """
     check_target(target, force=force)
     with run.open(whole_file=True) as memory, steps(run, "exporting", memory.stats().memories) as counting:
-        records = memory.export(scope=run.scope if run.is_scoped else None)
+        records = memory.export(scope=run.named_scope)
         with click.open_file(target, "w", encoding="utf-8", atomic=target != "-") as out:
             for line in _oldest_first(json.dumps(plain(one), ensure_ascii=False) for one in records):
                 out.write(f"{line}\n")
@@ -365,9 +360,8 @@ def workspace() -> None:
 def init(run: CommandRun, directory: Path, layouts: tuple[str, ...], include: tuple[str, ...]) -> None:
     """Make a folder a workspace, or change its layout; files that are there are read."""
     with run.open(whole_file=True, makes=True) as memory:
-        scope = run.scope if run.is_scoped else None
         wanted = LAYOUTS if BOTH in layouts else layouts
-        report = memory.workspace.init(directory, layouts=wanted, include=include, scope=scope)
+        report = memory.workspace.init(directory, layouts=wanted, include=include, scope=run.named_scope)
     _tell(run, report)
 
 

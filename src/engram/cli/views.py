@@ -12,7 +12,7 @@ from engram.api.facts import Profile
 from engram.api.session_services import Completed, Learned
 from engram.api.sessions import Begun
 from engram.cli.options import CommandRun
-from engram.cli.output import age, bar, counted, day, line, marks, say, short, shown, table, text
+from engram.cli.output import age, bar, counted, day, line, marks, say, short, shown, spoken_by, table, text
 from engram.lazily import dataclass
 from engram.model.capture import Observation, Receipt
 from engram.model.event import Publication, Subscription
@@ -105,12 +105,11 @@ def step_row(step: TimelineStep) -> Row:
 
 def memory_row(one: Memory, now: datetime) -> Row:
     """Id, age, category and content of a memory."""
-    speaker = [(f"{line(one.speaker)}: ", "dim")] if one.speaker else []
     return (
         id_of(one),
         text((age(one.happened_at, now), "dim")),
         text((line(one.category), "magenta")),
-        text(*marks(one), *speaker, line(one.shown)),
+        text(*marks(one), *spoken_by(one), line(one.shown)),
     )
 
 

@@ -167,8 +167,10 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
     async def begin(request: Request) -> Response:
         if HTML in request.headers.get("accept", ""):
             return await page(request)
+        from engram.server.compat.serving import endpoints
+
         _, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
-        return JSONResponse({**told, "endpoints": _endpoints()})
+        return JSONResponse({**told, "endpoints": endpoints()})
 
     async def tell_metrics(request: Request) -> Response:
         if not memory_host.owns_file(request.state.caller):
@@ -246,12 +248,6 @@ def _health(memory_host: MemoryHost, caller: Caller) -> tuple[host.ServerHealth,
 
         also = health_of(memory_host)
     return found, {**host.told_to(memory_host, caller, found), **also}
-
-
-def _endpoints() -> dict[str, str]:
-    from engram.server.compat.serving import endpoints
-
-    return endpoints()
 
 
 def _named(path: str, serve: Serve) -> Serve:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ from engram.model.recall import Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.rules import screen
 from engram.server.compat.layers import some
-from engram.server.compat.requests import LenientRequest, Old, OldAnswer
+from engram.server.compat.requests import FILES, LenientRequest, Old, OldAnswer
 
 # ---------------------------------------------------------------- recalling
 # Asking of *files*: recall with a context ready for a prompt, search, and what was said.
@@ -204,18 +204,6 @@ def _one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]
     if value not in known:
         raise UnknownValue(name, value, known)
     return value
-
-
-RECALLING_ROUTES: tuple[Old, ...] = (
-    Old("POST", "/engram/v1/recall", recall, in_default=True, waits=False),
-    Old("POST", "/engram/v1/recall/explain", health_of_recalls, in_default=True, waits=False),
-    Old("GET", "/engram/v1/recall/tier-explain", health_of_recalls, in_default=True),
-    Old("GET", "/engram/v1/recall/xray", xray, in_default=True),
-    Old("POST", "/engram/v1/coding-context", coding, in_default=True),
-    Old("POST", "/engram/v1/search", search, in_default=True, waits=False),
-    Old("POST", "/engram/v1/lcm/search", said, in_default=True, waits=False),
-    Old("GET", "/engram/v1/lcm/status", archive, in_default=True),
-)
 
 
 # ---------------------------------------------------------------- knowing
@@ -438,31 +426,6 @@ def _message(given: Any) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in {"role", "content", "name", "id"}}
 
 
-KNOWING_ROUTES: tuple[Old, ...] = (
-    Old("GET", "/engram/v1/health", health, in_default=True),
-    Old("GET", "/engram/v1/adapters", adapters, in_default=True),
-    Old("POST", "/engram/v1/observe", observe, status=202, in_default=True),
-    Old("GET", "/engram/v1/entities", entities, in_default=True),
-    Old("GET", "/engram/v1/entities/{name:path}", entity, in_default=True),
-    Old("GET", "/engram/v1/review/contradictions", contradictions, in_default=True),
-    Old("GET", "/engram/v1/review/contradictions/{id}", contradiction, in_default=True),
-    Old("POST", "/engram/v1/review/resolve", resolve, in_default=True),
-    Old("POST", "/engram/v1/review-disposition", dispose, in_default=True),
-    Old("GET", "/engram/v1/review-queue", queue, in_default=True),
-    Old("GET", "/engram/v1/maintenance", upkeep, in_default=True),
-    Old("GET", "/engram/v1/quality", quality, in_default=True),
-    Old("GET", "/engram/v1/console/state", console, in_default=True),
-    Old("GET", "/engram/v1/procedural/stats", procedures, in_default=True),
-    Old("GET", "/engram/v1/graph/snapshot", graph, in_default=True),
-    Old("GET", "/engram/v1/peers", peers, in_default=True),
-    Old("GET", "/engram/v1/peers/{id}", peer, in_default=True),
-    Old("GET", "/engram/v1/peers/{id}/profile", peer, in_default=True),
-    Old("GET", "/engram/v1/dreams/status", upkeep, in_default=True),
-    Old("POST", "/engram/v1/dreams/run", dream, in_default=True, owner_only=True),
-    Old("POST", "/engram/v1/contradiction-scan", scan, in_default=True),
-)
-
-
 # ---------------------------------------------------------------- memories
 # Memories of *files*: keep, list, look at, and what happened to them.
 
@@ -614,16 +577,47 @@ def _id(ask: LenientRequest) -> str:
     return ask.placed.get("id") or ask.text("memoryId")
 
 
-MEMORIES_ROUTES: tuple[Old, ...] = (
-    Old("POST", "/engram/v1/memories", store, in_default=True),
-    Old("POST", "/engram/v1/suggestions", suggest, in_default=True),
-    Old("GET", "/engram/v1/memories", page, in_default=True),
-    Old("GET", "/engram/v1/memories/{id}", get, in_default=True),
-    Old("GET", "/engram/v1/memories/{id}/timeline", timeline, in_default=True),
+def _route(address: str, call: Callable[[LenientRequest], Any], **more: Any) -> Old:
+    method, _, path = address.partition(" ")
+    return Old(method, f"{FILES}/{path}", call, in_default=True, **more)
+
+
+ROUTES: tuple[Old, ...] = (
+    _route("GET health", health),
+    _route("GET adapters", adapters),
+    _route("POST observe", observe, status=202),
+    _route("GET entities", entities),
+    _route("GET entities/{name:path}", entity),
+    _route("GET review/contradictions", contradictions),
+    _route("GET review/contradictions/{id}", contradiction),
+    _route("POST review/resolve", resolve),
+    _route("POST review-disposition", dispose),
+    _route("GET review-queue", queue),
+    _route("GET maintenance", upkeep),
+    _route("GET quality", quality),
+    _route("GET console/state", console),
+    _route("GET procedural/stats", procedures),
+    _route("GET graph/snapshot", graph),
+    _route("GET peers", peers),
+    _route("GET peers/{id}", peer),
+    _route("GET peers/{id}/profile", peer),
+    _route("GET dreams/status", upkeep),
+    _route("POST dreams/run", dream, owner_only=True),
+    _route("POST contradiction-scan", scan),
+    _route("POST recall", recall, waits=False),
+    _route("POST recall/explain", health_of_recalls, waits=False),
+    _route("GET recall/tier-explain", health_of_recalls),
+    _route("GET recall/xray", xray),
+    _route("POST coding-context", coding),
+    _route("POST search", search, waits=False),
+    _route("POST lcm/search", said, waits=False),
+    _route("GET lcm/status", archive),
+    _route("POST memories", store),
+    _route("POST suggestions", suggest),
+    _route("GET memories", page),
+    _route("GET memories/{id}", get),
+    _route("GET memories/{id}/timeline", timeline),
 )
-
-
-ROUTES: tuple[Old, ...] = (*KNOWING_ROUTES, *RECALLING_ROUTES, *MEMORIES_ROUTES)
 
 
 PREVIEW = 200

@@ -276,15 +276,13 @@ def get(ask: LenientRequest) -> dict[str, Any]:
 def change(ask: LenientRequest) -> dict[str, Any]:
     """Change some fields of a memory; its layer moves one at a time."""
     memory = _found(ask)
-    fields: dict[str, Any] = {}
-    if ask.has("content"):
-        fields["content"] = ask.text("content").strip()
-    if ask.has("importance"):
-        fields["importance"] = ask.share("importance")
-    if ask.has("tags"):
-        fields["tags"] = ask.words("tags")
-    if ask.has("kind"):
-        fields["kind"] = kind_from(ask.given["kind"])
+    reads: dict[str, Callable[[], Any]] = {
+        "content": lambda: ask.text("content").strip(),
+        "importance": lambda: ask.share("importance"),
+        "tags": lambda: ask.words("tags"),
+        "kind": lambda: kind_from(ask.given["kind"]),
+    }
+    fields = {name: read() for name, read in reads.items() if ask.has(name)}
     wanted = layer_from(ask.given["layer"]) if ask.has("layer") else memory.layer
     changed = ask.memory.update(memory.id, **fields) if fields else memory
     return memory_of(moved(ask.memory, changed, wanted))
