@@ -26,6 +26,7 @@ from engram.text import lexicon, re
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
 from engram.text.questions import is_question, is_request, stated, told_before_asking
+from engram.text.reading import read_once
 from engram.text.sentences import clauses, sentences
 from engram.text.slots import filled
 from engram.text.words import EMOJI, HAN, content_words
@@ -381,6 +382,7 @@ def certainty(text: str) -> dict[Stance, float]:
     return dict(zip(Stance, _shares(text)[:-1], strict=True))
 
 
+@read_once
 def change_told(message: str) -> float:
     """How sure it is that a sentence of a message says that something is otherwise than it was: 0 to 1.
 

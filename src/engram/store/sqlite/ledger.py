@@ -16,7 +16,7 @@ from enum import Enum
 from hashlib import sha256
 from operator import attrgetter
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from engram.errors import BadCursor, Overloaded
 from engram.lazily import dataclass
@@ -167,21 +167,6 @@ VALUES = attrgetter(*NAMES)
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """What an event says, before it has its number."""
-
-    at: datetime
-    actor: str
-    verb: Verb
-    memory: str
-    scope: int
-    because: str
-    related: str = ""
-    run: str = ""
-    rule: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Difference:
     """What a change did to a record: plain values of the fields that differ."""
 
@@ -268,21 +253,28 @@ class LedgerEnd:
     """None: not looked for yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingEvent:
+class PendingEvent(NamedTuple):
     """An event that waits for its place: what happened, both sides without words, and the words apart."""
 
-    what: Happening
-    before: str
-    after: str
-    words: Mapping[str, Any] | None
+    at: datetime
+    actor: str
+    verb: Verb
+    memory: str
+    scope: int
+    because: str
+    related: str = ""
+    run: str = ""
+    rule: str = ""
+    before: str = "{}"
+    after: str = "{}"
+    words: Mapping[str, Any] | None = None
 
 
-def prepare(db: Db, what: Happening, change: Difference | None = None) -> PendingEvent:
-    """An event; the words of a change go where they can be erased, unless they are a secret."""
-    before, after = _digested(db, change) if change else ({}, {})
-    words = _kept_words(change) if change and not change.is_secret else None
-    return PendingEvent(what, rows.to_json(before), rows.to_json(after), words)
+def changing(db: Db, event: PendingEvent, change: Difference) -> PendingEvent:
+    """The event of a change; its words go where they can be erased, unless they are a secret."""
+    before, after = map(rows.to_json, _digested(db, change))
+    words = None if change.is_secret else _kept_words(change)
+    return event._replace(before=before, after=after, words=words)
 
 
 def append(db: Db, events: Sequence[PendingEvent], end: LedgerEnd) -> None:
@@ -296,23 +288,22 @@ def append(db: Db, events: Sequence[PendingEvent], end: LedgerEnd) -> None:
         end.link = end.link or b""
     lines, words = [], []
     for one in events:
-        what = one.what
         line = (
-            _next_id(db, what.at, end.days),
-            to_micros(what.at),
-            what.actor,
-            what.verb.value,
-            what.memory,
-            what.scope,
+            _next_id(db, one.at, end.days),
+            to_micros(one.at),
+            one.actor,
+            one.verb.value,
+            one.memory,
+            one.scope,
             one.before,
             one.after,
-            what.related,
-            what.run,
-            what.rule,
+            one.related,
+            one.run,
+            one.rule,
         )
         end.seq += 1
         end.link = _link(end.link, line)
-        lines.append((end.seq, *line[:BECAUSE], what.because, *line[BECAUSE:], end.link))
+        lines.append((end.seq, *line[:BECAUSE], one.because, *line[BECAUSE:], end.link))
         if one.words is not None:
             words.append({"event": end.seq, **one.words})
     db.executemany(APPEND, lines)

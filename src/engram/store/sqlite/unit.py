@@ -32,7 +32,7 @@ from engram.store.sqlite import names as sqlite_names
 from engram.store.sqlite import turns as raw
 from engram.store.sqlite import turns as sources
 from engram.store.sqlite.connection import Db, Line
-from engram.store.sqlite.ledger import Difference, Happening
+from engram.store.sqlite.ledger import Difference, PendingEvent
 from engram.store.sqlite.maintenance import SqliteUpkeepWork
 from engram.store.sqlite.memories import by_id, by_ids, keys_of
 from engram.store.sqlite.names import RecentMentions
@@ -110,7 +110,7 @@ class SqliteUnit:
         self._undrawn: list[tuple[int, Edge, int]] = []
         self._unplaced: dict[Space, list[vectors.Placed]] = {}
         self._vector_work: list[Callable[[Db], None]] = []
-        self._events: list[ledger.PendingEvent] = []
+        self._events: list[PendingEvent] = []
         self._last = notes.last
         self._under = ("", "")
         self._read: dict[str, tuple[int, Memory] | None] = {}
@@ -512,7 +512,7 @@ class SqliteUnit:
         self, verb: Verb, memory_id: str, scope: Scope, because: str, related: str, change: Difference | None
     ) -> None:
         place = self._place(scope)[0]
-        what = Happening(
+        event = PendingEvent(
             self._clock.now(), self._actor, verb, memory_id, place, because, related, *self._under
         )
-        self._events.append(ledger.prepare(self._db, what, change))
+        self._events.append(event if change is None else ledger.changing(self._db, event, change))

@@ -241,7 +241,9 @@ Placed = tuple[int, Floats, tuple[int, int, str]]
 
 def checked(vector: Embedded) -> Floats:
     """The numbers of a vector; raises EmbedderMismatch when they are not as many as its space has."""
-    one = np.asarray(vector.vector, dtype=np.float32).reshape(-1)
+    one = vector.vector
+    if one.dtype != np.float32 or one.ndim != 1:
+        one = np.asarray(one, dtype=np.float32).reshape(-1)
     if len(one) != vector.space.dims:
         raise EmbedderMismatch(
             f"The vector has {len(one)} dimensions, {vector.space.key} has {vector.space.dims}."
