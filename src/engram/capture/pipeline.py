@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
+from datetime import datetime
 from functools import cache, partial
 from heapq import nlargest
 from threading import Lock
@@ -322,16 +323,17 @@ def _earlier(
     Whether it does is asked last: mostly there is nothing to change.
     """
     memory = item.memory
+    teller, heard = memory.told_by, _heard(memory)
     known = [
         key
         for key in cosines
         if (one := records.get(key)) is not None
-        and one.told_by == memory.told_by
+        and one.told_by == teller
         and one.status is Status.ACTIVE
         and one.scope == memory.scope
         and one.category != REFERENCE
         and one.source != ENGINE
-        and one.heard_at < memory.heard_at
+        and _heard(one) < heard
     ]
     if not known:
         return None
@@ -341,6 +343,11 @@ def _earlier(
     if best is None and memory.details.get("corrects") and not memory.after and is_overheard(memory):
         best = _of_such_a_value(item, [key for key in known if is_overheard(records[key])], records)
     return records[best] if best is not None and _tells_of_change(item) else None
+
+
+def _heard(memory: Memory) -> datetime:
+    """When it was said, on whichever clock: no look at what its words speak of."""
+    return memory.heard_at if "heard_at" in memory.details else memory.event_time or memory.created_at
 
 
 def _later_word_on(

@@ -218,7 +218,9 @@ def decide(new: NewStatement, neighbours: Sequence[Neighbour], limits: SamenessL
     # What is replaced is what holds now, not what was told of an earlier time.
     latest: Sequence[Neighbour] = ()
     if new.facts or new.ended or new.corrects:
-        latest = sorted(neighbours, key=lambda one: one.memory.happened_at, reverse=True)
+        happened = [one.memory.event_time or one.memory.created_at for one in neighbours]
+        order = sorted(range(len(neighbours)), key=happened.__getitem__, reverse=True)
+        latest = [neighbours[place] for place in order]
     # "I live in Rome" of two people are two statements.
     alike = [one for one in neighbours if one.statement.teller == new.teller]
     for rule in (_repeats, _replaces, _extends, _opposes):

@@ -180,10 +180,13 @@ def put(db: Db, source: int, target: int, edge: Edge, at: int) -> bool:
     Raises CycleRefused.
     """
     ends = (source, target, edge.type.value)
-    there = bool(ask_value(db, IS_THERE, dict(zip(("source", "target", "type"), ends, strict=True))))
+    in_order = edge.type is EdgeType.NEXT  # drawn once, and told by no event: nobody asks whether it is new
+    there = not in_order and ask_value(
+        db, IS_THERE, dict(zip(("source", "target", "type"), ends, strict=True))
+    )
     if source == target or (not there and edge.type in ACYCLIC and _closes_a_circle(db, source, target)):
         raise CycleRefused(edge.type.value)
-    drawn = None if edge.type is EdgeType.NEXT else rows.micros(edge.last_reinforced_at) or at
+    drawn = None if in_order else rows.micros(edge.last_reinforced_at) or at
     db.execute(ADD, (*ends, edge.weight, edge.confidence, edge.origin, drawn, REINFORCEMENT, at))
     return not there
 
