@@ -280,7 +280,7 @@ EXPLICIT = frozenset({EdgeType.CAUSED_BY, EdgeType.SUPPORTS, EdgeType.RELATED_TO
 SURE = 0.6
 """How sure such an edge must still be."""
 LEAST = 0.1
-"""What is less active than this neither spreads nor is brought to mind."""
+"""What is less active is not brought to mind; what could bring nothing to mind spreads nothing."""
 GRAPH_SHOWN = 8
 """Characters of an id that tell it apart for a person."""
 
@@ -336,7 +336,7 @@ def _walk(starts: Mapping[int, float], plan: Planned, tools: Tools) -> dict[int,
         hops=plan.shown.hops,
         decay=GRAPH_DECAY,
         least_confidence=GRAPH_CONFIDENCE,
-        least_start=LEAST,
+        least_start=LEAST / GRAPH_DECAY,
         wide=GRAPH_STARTS,
         nodes=GRAPH_NODES,
     )
