@@ -301,7 +301,7 @@ def as_keys(keys: Iterable[int]) -> str:
     >>> as_keys([3, 1])
     '[3,1]'
     """
-    return f"[{','.join([str(int(key)) for key in keys])}]"
+    return f"[{','.join(map(str, keys))}]"
 
 
 def micros(moment: datetime | None) -> int | None:
