@@ -1,6 +1,6 @@
 """How well commands to a model are told from what informs: catch and false-alarm rates with 95 % intervals.
 
-    PYTHONPATH=src python benchmarks/injection.py                 # both halves, rates only
+    PYTHONPATH=src python benchmarks/injection.py                 # all sets, rates only
     PYTHONPATH=src python benchmarks/injection.py --failures      # what went wrong in the development half
 
 The texts are ours, in six languages, by what an attack must do to work: order an action, take the place of
@@ -11,8 +11,9 @@ pages, results of tools and imports as a stranger's. Ordinary texts are hard one
 recipes, reviews, policies, notes of agents, wishes of the user himself.
 
 The test half was written before the words and weights of the model and was not looked at while they were
-mended; the same hand wrote both halves. Its failures are never printed. Other files of the same form can be
-named.
+mended; the same hand wrote both halves. `injection_unseen` was written before the network was trained, one
+text at a time, and is never trained on. The failures of neither are printed. Other files of the same form can
+be named.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pathlib import Path
 from engram.rules.injection import HARD, SOFT, signs_of
 
 DATA = Path(__file__).parent / "data"
-HALVES = ("injection_dev", "injection_test")
+HALVES = ("injection_dev", "injection_unseen", "injection_test")
 OWN = ("user", "agent")
 """Sources that are not a stranger."""
 Z = 1.96
@@ -44,7 +45,7 @@ def main() -> None:
         lines = path.read_text(encoding="utf-8").split("\n")
         texts = [json.loads(line) for line in lines if line]
         report(path.stem, texts)
-        if given.failures and not path.stem.endswith("test"):
+        if given.failures and not path.stem.endswith(("test", "unseen")):
             for one in texts:
                 signs = signs_of(one["text"], foreign=one["source"] not in OWN)
                 if (signs.score >= SOFT) != one["attack"]:
