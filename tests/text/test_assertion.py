@@ -7,6 +7,7 @@ import pytest
 from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of, judged
 
 BELIEVED = [
+    "I'm allergic to penicillin, by the way.",
     "I'm diabetic.",
     "im allergic to shellfish btw",
     "We moved the standup to ten.",

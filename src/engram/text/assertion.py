@@ -145,7 +145,7 @@ def _judge(said: str, hidden: str) -> Judged:
         return Judged(said, sure, 0.0)
     if _speaks_elsewhere(hidden):
         return Judged(said, Stance.FACT, ELSEWHERE)
-    shares = certainty(hidden)
+    shares = certainty(_ASIDE.sub("", hidden))
     asserted = _asserted(shares)
     before = "" if asserted >= BELIEVED_FROM else told_before_asking(hidden)
     telling = len(content_words(before)) >= TELLING and _FIRST.search(before.lower())
@@ -159,6 +159,12 @@ def _judge(said: str, hidden: str) -> Judged:
     if stance is Stance.CORRECTION and not tells_something(hidden):
         return Judged(said, Stance.REACTION, 0.0)
     return Judged(said, stance, asserted)
+
+
+_ASIDE = re.compile(
+    r"[\s,;–—-]+(?:by the way|btw|fyi|just so you know|for the record)(?=[.!…]*$)", re.IGNORECASE
+)
+"""What says how something comes up, not whether it is meant."""
 
 
 def _asserted(shares: Mapping[Stance, float]) -> float:
