@@ -482,13 +482,12 @@ class Network:
         names = np.frombuffer("\n".join(self.table.places).encode(), dtype=np.uint8)
         arrays: dict[str, Any] = {
             "words": names,
-            "places": np.array(list(self.table.places.values()), dtype=np.int32),
             "rows": np.round(words / scale).astype(np.int8),
             "scale": scale.astype(np.float32),
         }
         for at, one in enumerate(self.means[2:]):
             arrays[f"layer{at}"] = one.astype(np.float16)
-        np.savez_compressed(FILE, **arrays)
+        np.savez(FILE, **arrays)
 
 
 def padded(windows: list[list[int]]) -> Rows:

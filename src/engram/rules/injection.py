@@ -476,6 +476,6 @@ def _network() -> _Network:
 
     with np.load(Path(lexicon.__file__).with_name("data") / "injection.npz", allow_pickle=False) as file:
         names = bytes(file["words"]).decode().split("\n")
-        words = WordRows(dict(zip(names, file["places"].tolist(), strict=True)))
+        words = WordRows({name: at for at, name in enumerate(names, NUMBER + 1)})
         layers = tuple(file[name].astype(np.float32) for name in file.files if name.startswith("layer"))
         return _Network(words, file["rows"], file["scale"], layers)
