@@ -199,3 +199,40 @@ def test_readers_do_not_wait_for_the_writer(store: SqliteStore) -> None:
     with held_up(store):
         assert store.memories.get(memory.id, EVERYTHING) == memory
         assert find(store, "tea") == ["tea is hot"]
+
+
+def test_nobody_writes_between_a_look_and_what_comes_of_it(
+    path: Path, clock: FakeClock, impatient: SqliteStore
+) -> None:
+    store = SqliteStore.open(path, clock)
+
+    def look() -> int:
+        with pytest.raises(StoreBusy):
+            add(impatient, "meanwhile")
+        return store.memories.count(ALL)
+
+    def work(unit: Unit, known: int) -> int:
+        memory = make(f"the first after {known}")
+        unit.add(memory, found_by(memory.content), None, "")
+        return known
+
+    assert [store.look_and_write(look, work, "tester") for _ in range(2)] == [0, 1]
+    store.close()
+
+
+def test_a_caller_interrupted_while_it_writes_leaves_nothing_and_holds_up_nobody(
+    path: Path, clock: FakeClock
+) -> None:
+    store = SqliteStore.open(path, clock)
+
+    def interrupted(unit: Unit) -> None:
+        memory = make("half done")
+        unit.add(memory, found_by(memory.content), None, "")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.write(interrupted, "tester")
+    add(store, "the next one")
+    assert find(store, "half") == []
+    assert store.memories.count(ALL) == 1
+    store.close()

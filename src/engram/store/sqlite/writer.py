@@ -173,7 +173,7 @@ class Writer:
     def close(self) -> None:
         """Finish what is waiting, then close the connection."""
         self._line.close()
-        if threading.current_thread() is not self._thread:
+        if self._whose != threading.get_ident():
             self._thread.join()
 
     def own_connection(self) -> apsw.Connection | None:
