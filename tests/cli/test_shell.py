@@ -228,7 +228,6 @@ def test_completion_offers_commands_and_options(home: Path) -> None:
         "remember",
         "recall",
         "reason",
-        "resume",
     }
     assert "--explain" in options
 
