@@ -85,6 +85,8 @@ Found = list[tuple[int, float]]
 STATUSES = tuple(Status)
 MOST_SHARE = 0.4
 """When so many of all lines may be seen, all are compared."""
+SAMPLED, MARGIN = 64, 4
+"""One in so many distances is looked at first; so many times more than wanted are expected within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,8 @@ def candidates(signatures: Signatures, places: Places, signature: Signatures, co
     if len(places) < MOST_SHARE * len(signatures):
         return fewest(places, signatures[places], signature, count)
     # To copy most of the signatures would take longer than to compare all of them.
-    return _fewest(places, hamming(signatures, signature)[places], count)
+    distances = hamming(signatures, signature)
+    return _fewest(places, distances if len(places) == len(distances) else distances[places], count)
 
 
 def fewest(places: Places, signatures: Signatures, signature: Signatures, count: int) -> Places:
@@ -183,6 +186,12 @@ def fewest(places: Places, signatures: Signatures, signature: Signatures, count:
 
 
 def _fewest(places: Places, distances: NDArray[Any], count: int) -> Places:
+    if len(distances) > SAMPLED * count:
+        # A sample tells a distance that more than enough keep within: only those are looked at more closely.
+        seen = np.sort(distances[::SAMPLED])
+        within = (distances <= seen[min(len(seen) - 1, MARGIN * count // SAMPLED + MARGIN)]).nonzero()[0]
+        if len(within) >= count:
+            places, distances = places[within], distances[within]
     # Distances are small whole numbers: counting them finds the border faster than sorting.
     border = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
     nearer = (distances < border).nonzero()[0]
