@@ -132,6 +132,10 @@ def _flags(names: Iterable[object], wanted: frozenset[object]) -> NDArray[np.boo
 # ---------------------------------------------------------------- a question
 
 
+Scored = list[tuple[int, Places, Floats]]
+"""Lines of each segment, by its number, with what the words of a question add up to in them."""
+
+
 class TableSearch:
     """The terms of one question among what one caller may read."""
 
@@ -302,23 +306,26 @@ class TableSearch:
     def _best(self, gate: RowGate, limit: int) -> Matched:
         """The best of all that pass the gate."""
         wanted = limit if not len(self._common) else SPARE * limit
-        found: list[tuple[int, Places, Floats]] = []
-        for at, one in enumerate(self._lists):
+        named: Scored = []
+        for at in range(len(self._lists)):
             scores = self._scores(at)
             places = scores.nonzero()[0]
             if len(places):
-                places = places[gate.passes(one.segment, places, self._sight)]
-                found.append((at, places, scores[places]))
-        if not found:
-            return self._none()
-        scores = np.concatenate([one[2] for one in found])
-        least = (
-            np.partition(scores, len(scores) - wanted)[len(scores) - wanted] if len(scores) > wanted else 0.0
-        )
-        kept = ((at, places[values >= least]) for at, places, values in found)
-        return (
-            _ranked([self._matched(at, places) for at, places in kept if len(places)], limit) or self._none()
-        )
+                named.append((at, places, scores[places]))
+        first = _at_least(named, WIDEN * wanted)
+        found = self._passing(first, gate)
+        if first is not named and sum(len(places) for _, places, _ in found) < wanted:
+            found = self._passing(named, gate)
+        kept = [(at, places) for at, places, _ in _at_least(found, wanted) if len(places)]
+        return _ranked([self._matched(at, places) for at, places in kept], limit) or self._none()
+
+    def _passing(self, named: Scored, gate: RowGate) -> Scored:
+        """Those that pass the gate."""
+        found: Scored = []
+        for at, places, scores in named:
+            good = gate.passes(self._lists[at].segment, places, self._sight)
+            found.append((at, places[good], scores[good]))
+        return found
 
     def _best_of(self, keys: Ints, limit: int) -> Matched:
         """The best of given memories."""
@@ -402,6 +409,15 @@ def _joined(parts: list[Matched]) -> Matched:
         np.concatenate([part.parts for part in parts]),
         np.concatenate([part.lengths for part in parts]),
     )
+
+
+def _at_least(found: Scored, count: int) -> Scored:
+    """So many with the highest scores, and those that have as much as the last of them."""
+    if sum(len(places) for _, places, _ in found) <= count:
+        return found
+    scores = np.concatenate([one[2] for one in found])
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    return [(at, places[values >= least], values[values >= least]) for at, places, values in found]
 
 
 def _ranked(parts: list[Matched], limit: int) -> Matched | None:
