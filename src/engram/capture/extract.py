@@ -181,7 +181,8 @@ def _attached(draft: Draft, told: Sequence[str]) -> Draft:
         return draft
     put, kinds = put_right(draft.content), value_kinds(draft.content)
     alike = (one for one in reversed(told) if (has_wrong_word(put, one) if put else kinds & value_kinds(one)))
-    return replace(draft, details={**draft.details, "after": next(alike, told[-1])})
+    after = next(alike, "" if _LEFT_OUT_I.match(draft.content) else told[-1])
+    return replace(draft, details={**draft.details, "after": after}) if after else draft
 
 
 def _in_context(draft: Draft, told: Sequence[str]) -> Draft:
@@ -197,6 +198,8 @@ _LEANS_BACK = re.compile(
     r"(?:s?he(?:['’]?(?:s|ll|d))?|they(?:['’]?(?:re|ve|ll|d))?|his|hers?|their|it(?:['’]?s)?)\b|给?[他她它]",
     re.IGNORECASE,
 )
+_LEFT_OUT_I = re.compile(r"(?:(?:and|so|just|finally|also) )*[a-z]+(?:ed|ing)(?: [\w'’]+){3}", re.IGNORECASE)
+"""The speaker, who is left out, is whom "switched to Linear at work" is about: it stands alone."""
 _POINTS_BACK = re.compile(r"(?:it['’]?s|that['’]?s|it is|they['’]?(?:ve|re)?)\b", re.IGNORECASE)
 _OWN_SUBJECT = re.compile(
     r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news)\b[\s,:!.-]*)*"

@@ -219,7 +219,7 @@ def _sure(hidden: str) -> Stance | None:
     bare = _TERM.sub(" ", hidden.lower().replace("’", "'")).strip()
     asks = is_question(hidden) or _asking().search(bare)
     if is_request(hidden) or (
-        asks and not stated(hidden if is_question(hidden) else "?") and not _FIRST.search(bare)
+        asks and not stated(hidden if is_question(hidden) else "?") and not _of_its_writer().search(bare)
     ):
         return Stance.QUESTION
     if _of_the_talk().match(bare) and not _OWN.search(bare):
@@ -232,6 +232,11 @@ def _sure(hidden: str) -> Stance | None:
 _OWN = re.compile(r"\b(?:my|our|mine|ours)\b|我(?:的|们|家|妈|爸)")
 _ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Interrupt)\b(?:\[\w+\])?:")
 _TERM = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)")
+
+
+@cache
+def _of_its_writer() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "of its writer")
 
 
 @cache

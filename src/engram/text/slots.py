@@ -520,7 +520,8 @@ def value_kinds(text: str) -> frozenset[str]:
 _KINDS: Final = {
     "day": re.compile(
         r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|\d{1,2}(?:st|nd|rd|th)"
-        r"|(?:\d{1,2} )?(?:jan|feb|march|april|may \d|june|july|aug|sept|oct|nov|dec)\w*)\b"
+        r"|(?:\d{1,2} )?(?:jan(?:uary)?|feb(?:ruary)?|march|april|may \d+\w*|june|july|aug(?:ust)?"
+        r"|sept(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?))\b"
         r"|(?:周|星期|礼拜)[一二三四五六日天末]|\d+[号日]|\d+月"
     ),
     "time": re.compile(
