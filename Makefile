@@ -34,7 +34,7 @@ test-slow: $(VENV)/.dev ## the tests that take seconds each
 
 # What a store promises and the stories of the engine, kept on a server that comes with the dev packages.
 test-postgres: $(VENV)/.dev ## the same promises kept in PostgreSQL
-	@$(PYTEST) -n $(WORKERS) --postgres -m "not slow" tests/store tests/engine tests/nouns tests/recall tests/capture --ignore=tests/store/sqlite
+	@$(PYTEST) -n $(WORKERS) --postgres -m "not slow" tests/store tests/engine tests/api tests/recall tests/capture --ignore=tests/store/sqlite
 	@$(PYTEST) -n0 --postgres -m slow tests/store/test_postgres.py
 
 lint: $(VENV)/.dev ## rules, layout and types

@@ -19,7 +19,7 @@ from engram.model.session import Gap, Origin, Restored, TopicChange
 from engram.ports import Unit
 from engram.rules.doubt import GAP
 from engram.testing import FakeClock, HashEmbedder
-from tests.nouns.talking import contents, say
+from tests.api.talking import contents, say
 
 # ---------------------------------------------------------------- a turn
 

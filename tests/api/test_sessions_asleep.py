@@ -10,7 +10,7 @@ from engram import Engram
 from engram.model.scope import Access
 from engram.model.session import Origin, Restored
 from engram.testing import FakeClock, HashEmbedder
-from tests.nouns.talking import contents, say
+from tests.api.talking import contents, say
 
 
 @pytest.mark.parametrize(
