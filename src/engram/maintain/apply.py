@@ -8,9 +8,8 @@ so that the next run does not do it again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from engram.errors import CycleRefused
@@ -47,9 +46,6 @@ VIEW = frozenset({"lifecycle"})
 """Fields that say how the engine sees a memory; another view of it is no modification."""
 LIVING = frozenset({"usage", "last_accessed", "strength"})
 """Fields that change by being used: a decision does not rest on their exact value."""
-NAMES = tuple(f.name for f in fields(Memory))
-VALUES = attrgetter(*NAMES)
-RESTED_ON = attrgetter(*(name for name in NAMES if name not in LIVING))
 GUIDELINES = "guidelines"
 """The kind of sketch that says what came of a rule's former decisions."""
 HOLD_BACK = "hold_back"
@@ -132,7 +128,7 @@ def _still(unit: Unit, effect: Effect) -> bool:
 
 
 def _same(now: Memory | None, seen: Memory) -> bool:
-    return now is not None and RESTED_ON(now) == RESTED_ON(seen)
+    return now is not None and LIVING.issuperset(now.differing(seen))
 
 
 def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) -> dict[str, Any]:
@@ -178,13 +174,13 @@ def _change(
         return
     if changed.keys() - VIEW:
         changed["modified_at"] = max(now.modified_at, context.now)
-    new = replace(now, **changed)
+    new = now.having(**changed)
     reworded = new.content != now.content
     if reworded and now.sealed:
         return  # its words are not known here
     if reworded:
         derived = {} if new.content_hash != now.content_hash else _told_by_words(new, context)
-        new = replace(new, version=now.version + 1, **derived)
+        new = new.having(version=now.version + 1, **derived)
     findable = enrich.findable(new) if reworded or new.tags != now.tags else None
     related = effect.related or decision.related
     unit.change(new, effect.verb, decision.why, findable=findable, related=related)
@@ -213,9 +209,7 @@ def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
 
 def _differences(old: Memory, new: Memory) -> dict[str, Any]:
     """The fields that a change sets; its version and time are set when it happens."""
-    values = zip(NAMES, VALUES(old), VALUES(new), strict=True)
-    changed = {name: after for name, before, after in values if after is not before and after != before}
-    return {name: value for name, value in changed.items() if name not in STAYS}
+    return {name: getattr(new, name) for name in old.differing(new) if name not in STAYS}
 
 
 TOGETHER = 200
@@ -275,7 +269,7 @@ def _one(unit: Unit, event: Event, context: StepContext) -> bool:
 def _withdraw(unit: Unit, memory: Memory) -> bool:
     """What the run made is archived, not erased: somebody may rest on it already."""
     if memory.status is not Status.ARCHIVED:
-        unit.change(replace(memory, status=Status.ARCHIVED), Verb.ARCHIVED, RULE)
+        unit.change(memory.having(status=Status.ARCHIVED), Verb.ARCHIVED, RULE)
     return True
 
 
@@ -295,9 +289,7 @@ def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> 
         was["usage"] = _less(memory.usage, event.before["usage"], event.after["usage"])
     if not was:
         return all(getattr(memory, name) == before[name] for name in names)
-    old = replace(memory, **was)
-    if "content" in was:
-        old = replace(old, forms=before["forms"])
+    old = memory.having(**was, **({"forms": before["forms"]} if "content" in was else {}))
     told_anew = TELLING & was.keys() or Status.SAID in {old.status, memory.status}
     findable = enrich.findable(old) if told_anew else None
     unit.change(old, Verb.RESTORED, RULE, findable=findable)

@@ -218,7 +218,7 @@ class StepContext:
 
 def becomes(old: Memory, verb: Verb = Verb.UPDATED, **fields: object) -> MemoryChange:
     """The change of a few fields of a memory."""
-    return MemoryChange(old, replace(old, **fields), verb)  # type: ignore[arg-type]  # names are checked by replace
+    return MemoryChange(old, old.having(**fields), verb)
 
 
 def moved(memory: Memory, rule: str, why: str, layer: Layer) -> Decision:

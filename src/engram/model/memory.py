@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from functools import lru_cache
@@ -286,6 +286,14 @@ class Memory:
     sealed: SealedWords = field(default=UNSEALED, repr=False)
     """Its words, where they are sealed: `content` is then what is left of them. Shown as yes or no."""
 
+    def having(self, **fields: Any) -> Memory:
+        """The same memory with other values in these fields."""
+        return replace(self, **fields)
+
+    def differing(self, other: Memory) -> list[str]:
+        """The names of the fields in which another one differs, in their order."""
+        return [name for name in FIELD_NAMES if getattr(self, name) != getattr(other, name)]
+
     @property
     def happened_at(self) -> datetime:
         """When it happened, or when it was stored if nobody said; on the clocks of whoever told it."""
@@ -356,6 +364,7 @@ class Memory:
         return text if self.suspicion is Suspicion.NONE else f"{SUSPECT_MARK} {text}"
 
 
+FIELD_NAMES = tuple(one.name for one in fields(Memory))
 SUSPICION = "suspicion"
 """The detail that says so: soft, hard or, once a person has looked at it, released."""
 RELEASED = "released"

@@ -8,7 +8,6 @@ others in but is never taken in and never reworded. Turns of a conversation are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from engram.lazily import dataclass
@@ -162,7 +161,7 @@ def absorbed(winner: Memory, losers: Sequence[Memory]) -> Memory:
         "last_accessed": max(used, default=None),
         "verified_at": max(vouched, default=None),
     }
-    return replace(winner, **changes)
+    return winner.having(**changes)
 
 
 def _summed(usages: Sequence[Usage]) -> Usage:

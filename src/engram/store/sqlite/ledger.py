@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field, fields, is_dataclass
+from dataclasses import asdict, field, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
-from operator import attrgetter
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -162,8 +161,6 @@ WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "met
 DIGEST_LENGTH = 16
 PIECES = re.compile(r"[a-z0-9]{4,}|[^\W\x00-\x7f]{2}")
 """What a reason could repeat of a memory: words, and pairs of signs where words are not told apart."""
-NAMES = tuple(f.name for f in fields(Memory))
-VALUES = attrgetter(*NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +332,7 @@ def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
 
 def difference(row: int, old: Memory, new: Memory) -> Difference:
     """The fields that differ, in words and numbers."""
-    values = zip(NAMES, VALUES(old), VALUES(new), strict=True)
-    names = [name for name, before, after in values if before is not after and before != after]
+    names = old.differing(new)
     if "forms" in names and isinstance(old.forms, FormsOnDemand) and isinstance(new.forms, FormsOnDemand):
         names.remove("forms")  # they follow from the content
     before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from datetime import datetime, timedelta
+from enum import Enum
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
 from engram.model.clock import EPOCH, to_micros
 from engram.model.memory import (
+    FIELD_NAMES,
     UNSEALED,
     Affect,
     Forms,
@@ -166,11 +168,32 @@ class StoredMemory(Memory):
         return Memory(*values, **named)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Memory):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in _FIELDS)
+        return not self.differing(other) if isinstance(other, Memory) else NotImplemented
 
     __hash__ = Memory.__hash__
+
+    def having(self, **fields: Any) -> Memory:
+        """The same with other values; what waits goes on waiting."""
+        if unknown := fields.keys() - set(FIELD_NAMES):
+            raise TypeError(f"a memory has no {', '.join(sorted(unknown))}")
+        known = {**self.__dict__, **fields}
+        for name in fields:
+            known.pop(f"{name} ", None)
+        return _stored_memory(known)
+
+    def differing(self, other: Memory) -> list[str]:
+        """The fields in which another one differs; what waits in both is compared as it waits."""
+        if not isinstance(other, StoredMemory):
+            return super().differing(other)
+        mine, theirs = self.__dict__, other.__dict__
+        return [
+            name
+            for name, kept in _KEPT_AS
+            if kept not in mine
+            or kept not in theirs
+            or (mine[kept] is not theirs[kept] and mine[kept] != theirs[kept])
+            if getattr(self, name) != getattr(other, name)
+        ]
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Memory], tuple[dict[str, Any]]]:
         return _stored_memory, (self.__dict__,)
@@ -189,7 +212,7 @@ class _FieldsReadBack:
     """
 
     def __get__(self, one: Memory | None, owner: type[Memory]) -> Any:
-        for name in _FIELDS if one is not None else ():
+        for name in FIELD_NAMES if one is not None else ():
             getattr(one, name)
         return Memory.__dataclass_fields__
 
@@ -271,6 +294,35 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
     )
 
 
+def _columns(name: str, memory: Memory, scope: int) -> list[tuple[str, Any]]:
+    """The columns of one field with their values."""
+    value = getattr(memory, name)
+    if isinstance(value, Affect | Usage):
+        return list(asdict(value).items())
+    if isinstance(value, Forms):
+        return list(zip(_FORM_COLUMNS, _forms(value), strict=True))
+    return [(name, scope if name == "scope" else _stored(value))]
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.number if isinstance(value, Layer) else value.value
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, tuple):
+        return names_to_json(value)
+    if isinstance(value, Mapping):
+        return to_json(dict(value))
+    if isinstance(value, SealedWords):
+        return value or None
+    return int(value) if isinstance(value, bool) else value
+
+
+_FORM_COLUMNS = (
+    "summary", "key_fact", "label", "content_tokens", "summary_tokens", "key_fact_tokens", "label_tokens"
+)  # fmt: skip
+
+
 def _forms(forms: Forms) -> tuple[str | int, ...]:
     if isinstance(forms, FormsOnDemand):
         return ON_DEMAND
@@ -335,8 +387,9 @@ _LATER: Mapping[str, Callable[[Any], Any]] = {
     "affect": lambda told: Affect(*told) if any(told) else _NO_AFFECT,
     "forms": _read_forms,
 }
-_FIELDS = tuple(field.name for field in fields(Memory))
-for _name in _FIELDS:
+_KEPT_AS = tuple((name, f"{name} " if name in _LATER else name) for name in FIELD_NAMES)
+"""The fields, and where a line that was read holds each."""
+for _name in FIELD_NAMES:
     # In the place of the parent's slot, so that `__dict__` is looked at first.
     setattr(StoredMemory, _name, _ReadLater(_name, _LATER[_name]) if _name in _LATER else None)
 
@@ -367,11 +420,6 @@ VALUES (
   :summary, :key_fact, :label, :content_tokens, :summary_tokens, :key_fact_tokens, :label_tokens, :sealed
 )
 """
-
-SET_COLUMNS = tuple(
-    column.strip() for column in ADD.partition("(")[2].partition(")")[0].split(",") if column.strip() != "id"
-)
-"""The columns of a line but for the first, in the order of `to_row`."""
 
 
 @lru_cache(maxsize=256)
@@ -435,19 +483,17 @@ def add(db: Db, memory: Memory, scope: int) -> int:
     return row
 
 
-def replace(db: Db, row: int, old: Memory, new: Memory, scopes: tuple[int, int]) -> None:
-    """Write what differs in a record; `scopes` are the numbers of the old and the new one's scope."""
-    written = [
-        (column, value)
-        for column, before, value in zip(
-            SET_COLUMNS, to_row(old, scopes[0])[1:], to_row(new, scopes[1])[1:], strict=True
-        )
-        if before != value
-    ]
+def replace(db: Db, row: int, old: Memory, new: Memory, names: Sequence[str], scope: int) -> None:
+    """Write the fields of a record that differ; `scope` is the number of the new one's scope."""
+    written = {
+        column: value
+        for name in names
+        for (column, value), before in zip(_columns(name, new, scope), _columns(name, old, -1), strict=True)
+        if before != (column, value)
+    }
     if written:
-        columns, set_to = zip(*written, strict=True)
-        db.execute(_replacing(columns), (*set_to, row))
-    if new.tags != old.tags:
+        db.execute(_replacing(tuple(written)), (*written.values(), row))
+    if "tags" in names:
         db.execute(DROP_TAGS, {"row": row})
         _put_tags(db, row, new.tags)
 

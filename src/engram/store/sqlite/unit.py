@@ -208,7 +208,7 @@ class SqliteUnit:
         self._same.clear()
         self._scopes.pop(new.id, None)
         self._company.changed()
-        rows.replace(self._db, row, old, new, (self._place(old.scope)[0], place[0]))
+        rows.replace(self._db, row, old, new, old.differing(new), place[0])
         if new.metadata != old.metadata:
             self.finish()
             rows.change(self._db, row, new)
