@@ -55,7 +55,7 @@ def apart(one: Memory, other: Memory) -> str:
     >>> from datetime import datetime
     >>> day = datetime(2026, 1, 1)
     >>> note = Memory("1", "Anna called", "h", day, day)
-    >>> apart(note, replace(note, id="2")), apart(note, replace(note, id="2", speaker="Anna"))
+    >>> apart(note, note.having(id="2")), apart(note, note.having(id="2", speaker="Anna"))
     ('', 'a turn of a conversation')
     """
     if one.scope != other.scope:
