@@ -89,3 +89,19 @@ def test_what_tells_of_one_child_is_no_later_word_on_the_other(memory: Engram, c
     assert {
         one: memory.recall(one)[0].content.startswith(start) for one, start in asked.items()
     } == dict.fromkeys(asked, True)
+
+
+def test_what_names_its_subject_corrects_nothing_that_stood_beside_it(
+    memory: Engram, clock: FakeClock
+) -> None:
+    for turn in (
+        "just started at the bakery on Kings Road, 5am shifts",
+        "dentist moved me to thursday 3pm",
+        "nah I don't smoke anymore, quit in march",
+        "I'm down to 78 now",
+    ):
+        memory.observe(turn, session="one")
+        clock.advance(hours=30)
+    memory.flush("one")
+    edges = [edge for one in memory.list(limit=10) for edge in memory.relations(one.id)]
+    assert not [edge for edge in edges if edge.type is EdgeType.UPDATES]

@@ -109,6 +109,21 @@ def test_what_is_told_before_a_question_is_asserted() -> None:
     assert [text for text in asked if any(one.believed for one in judged(text))] == []
 
 
+def test_what_is_told_after_a_request_is_asserted() -> None:
+    told = (
+        "can you give me a quick pasta thing, I can't do dairy btw", "recommend me a laptop, budget is 900",
+        "help me plan dinner for saturday, Priya is coeliac", "how do I fix a tap, I rent so nothing drastic",
+        "write me a cover letter, I've been a nurse for 12 years",
+    )  # fmt: skip
+    asked = (
+        "tell me a joke, I need a laugh", "what's the weather, I want to go out", "which one, I can't decide",
+        "help me with this regex, I can't get it to match", "write a story, I'm a dragon in it",
+        "Sure, and I smoke three packs a day", "写一段台词,男嘉宾叫阿豪,三十岁",
+    )  # fmt: skip
+    assert [text for text in told if not any(one.believed for one in judged(text))] == []
+    assert [text for text in asked if any(one.believed for one in judged(text))] == []
+
+
 def test_what_is_about_the_talk_itself_is_not_believed() -> None:
     of_the_talk = (
         "I don't get it", "I'm just curious how tides work", "ok let me try that", "I wonder why cats purr",

@@ -27,7 +27,7 @@ from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, 
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
 from engram.text.signals import Level, level_of
-from engram.text.slots import has_wrong_word, put_right, value_kinds
+from engram.text.slots import has_wrong_word, names_its_subject, put_right, value_kinds
 from engram.text.when.calendar import TimeExpression
 
 RULE_CONFIDENCE = 0.7  # how far a statement found by rules is believed (cortex)
@@ -177,7 +177,7 @@ def _attached(draft: Draft, told: Sequence[str]) -> Draft:
     few = len(words.terms(draft.content)) <= ELLIPTIC
     points_back = _POINTS_BACK.match(draft.content) and change_told(draft.content) >= CHANGE_MAY_BE
     elliptic = few and (draft.details.get("corrects") or points_back)
-    if not told or not elliptic or _OWN_SUBJECT.match(draft.content):
+    if not told or not elliptic or names_its_subject(draft.content):
         return draft
     put, kinds = put_right(draft.content), value_kinds(draft.content)
     alike = (one for one in reversed(told) if (has_wrong_word(put, one) if put else kinds & value_kinds(one)))
@@ -201,17 +201,6 @@ _LEANS_BACK = re.compile(
 _LEFT_OUT_I = re.compile(r"(?:(?:and|so|just|finally|also) )*[a-z]+(?:ed|ing)(?: [\w'’]+){3}", re.IGNORECASE)
 """The speaker, who is left out, is whom "switched to Linear at work" is about: it stands alone."""
 _POINTS_BACK = re.compile(r"(?:it['’]?s|that['’]?s|it is|they['’]?(?:ve|re)?)\b", re.IGNORECASE)
-_OWN_SUBJECT = re.compile(
-    r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news)\b[\s,:!.-]*)*"
-    r"(?:(?:i(?:['’]?(?:m|ve|d|ll))?|we(?:['’]?(?:re|ve|d|ll))?|my|our)\b(?! (?:mean|meant|said)\b)"
-    r"|(?!(?:it|that|this|what|there|he|she)['’])[^\W\d_]+['’]s\b"
-    r"|(?:the |our )?(?!(?:the|it|that|this|there|he|she|they|which|what|you|no|not|now|time|date|day|one"
-    r"|other)\b)[^\W\d_]+(?: [^\W\d_]+)?"
-    r" (?:is|are|was|were|has|had|got|went|moved|changed|starts?|ends?)\b"
-    r"|(?:please )?[a-z]+ your\b)|[我咱](?!说|是说|的意思)",
-    re.IGNORECASE,
-)
-"""A statement that names whom it is about corrects no other that was told just before it."""
 
 
 def _last_person(turns: Sequence[Turn], names: set[str], person: str = "") -> str:

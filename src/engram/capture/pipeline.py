@@ -52,7 +52,7 @@ from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_re
 from engram.rules.vectors import thresholds
 from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
-from engram.text.slots import has_wrong_word, put_right, value_kinds
+from engram.text.slots import has_wrong_word, names_its_subject, put_right, value_kinds
 
 if TYPE_CHECKING:
     from engram.ports import Floats
@@ -374,7 +374,7 @@ def _put_right(item: PreparedDraft, known: Iterable[int], records: Mapping[int, 
 
 def _of_such_a_value(item: PreparedDraft, heard: Iterable[int], records: Mapping[int, Memory]) -> int | None:
     """What a correction that names nothing corrects: the last statement with such a value ("是16号")."""
-    if len(item.findable.terms) > ELLIPTIC:
+    if len(item.findable.terms) > ELLIPTIC or names_its_subject(item.memory.content):
         return None
     kinds = value_kinds(item.memory.content)
     alike = [key for key in heard if kinds & value_kinds(records[key].content)]

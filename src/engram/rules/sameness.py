@@ -39,6 +39,7 @@ from engram.text.marks import (
     opposed,
 )
 from engram.text.reading import read_once
+from engram.text.slots import names_its_subject
 from engram.text.statement import USER
 from engram.text.words import is_wide
 
@@ -470,7 +471,11 @@ class LaterWord:
         told += SAME_SLOT * same_slot
         if told + most < ENOUGH:
             return 0.0
-        if not shared and not same_slot and (self._terms or self.change < 1):
+        if (
+            not shared
+            and not same_slot
+            and (self._terms or self.change < 1 or names_its_subject(self._content))
+        ):
             return 0.0
         return told + most * self.change
 

@@ -23,9 +23,10 @@ from zlib import crc32
 
 from engram.lazily import dataclass
 from engram.text import lexicon, re
+from engram.text.cues import slots_told
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
-from engram.text.questions import is_question, is_request, stated, told_before_asking
+from engram.text.questions import is_question, is_request, stated, told_after_asking, told_before_asking
 from engram.text.reading import read_once
 from engram.text.sentences import clauses, sentences
 from engram.text.slots import filled
@@ -142,7 +143,8 @@ def _prose(text: str) -> Iterator[Judged]:
 def _judge(said: str, hidden: str) -> Judged:
     sure = _sure(hidden)
     if sure is not None:
-        return Judged(said, sure, 0.0)
+        told = _told_after_asking(hidden) if sure is Stance.QUESTION else 0.0
+        return Judged(said, Stance.FACT if told else sure, told)
     if _speaks_elsewhere(hidden):
         return Judged(said, Stance.FACT, ELSEWHERE)
     shares = certainty(_ASIDE.sub("", hidden))
@@ -154,6 +156,8 @@ def _judge(said: str, hidden: str) -> Judged:
         asserted = _asserted(shares)
     pool = ASSERTED if asserted >= BELIEVED_FROM else frozenset(Stance) - ASSERTED
     stance = max(pool, key=lambda one: shares[one])
+    if stance in _ASKING and (told := _told_after_asking(hidden)):
+        return Judged(said, Stance.FACT, told)
     if stance in _LIGHT and any(filled(clause) for clause in clauses(hidden)):
         return Judged(said, Stance.FACT, ELSEWHERE)
     if stance is Stance.CORRECTION and not tells_something(hidden):
@@ -161,6 +165,21 @@ def _judge(said: str, hidden: str) -> Judged:
     return Judged(said, stance, asserted)
 
 
+def _told_after_asking(hidden: str) -> float:
+    """How sure it is that it tells something once it has asked: "a quick pasta, I can't do dairy".
+
+    What a text that is asked for should say of others is not told.
+    """
+    after = _ASIDE.sub("", told_after_asking(hidden))
+    own = _FIRST.search(after.lower()) is not None
+    telling = bool(slots_told(after)) or (own and len(content_words(after)) >= TELLING)
+    if not telling or (_WRITE.match(hidden.lower()) and not own) or _sure(after) is not None:
+        return 0.0
+    asserted = _asserted(certainty(after))
+    return asserted if asserted >= BELIEVED_FROM else 0.0
+
+
+_WRITE = re.compile(r"(?:[\w']+ ){0,3}(?:write|draft|compose|invent|make up)\b|[^,，]*[写编]")
 _ASIDE = re.compile(
     r"[\s,;–—-]+(?:by the way|btw|fyi|just so you know|for the record)(?=[.!…]*$)", re.IGNORECASE
 )
@@ -171,6 +190,7 @@ def _asserted(shares: Mapping[Stance, float]) -> float:
     return sum(share for stance, share in shares.items() if stance in ASSERTED)
 
 
+_ASKING: Final = frozenset({Stance.QUESTION, Stance.MATERIAL})
 _LIGHT: Final = frozenset({Stance.REACTION, Stance.PASSING, Stance.QUESTION})
 """What says little, or asks in the model's ear; what fills a slot ("I'm teetotal") says something."""
 

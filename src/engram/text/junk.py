@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from engram.text import lexicon, noise, re
-from engram.text.questions import is_question, stated
+from engram.text.questions import is_question, stated, told_after_asking
 from engram.text.sentences import sentences
 from engram.text.words import EMOJI, HAN
 
@@ -112,9 +112,9 @@ def _verdict(sentence: str) -> Junk | None:
 
 def _is_bare_question(sentence: str) -> bool:
     """Whether a sentence only asks; "what should I wear to my wedding in June?" also tells something."""
-    return (
-        is_question(sentence) and not stated(sentence) and not _MY.search(sentence.lower().replace("’", "'"))
-    )
+    if not is_question(sentence) or stated(sentence) or told_after_asking(sentence):
+        return False
+    return not _MY.search(sentence.lower().replace("’", "'"))
 
 
 _LONGEST: Final = 160

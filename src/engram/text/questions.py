@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from engram.text import lexicon, re
+from engram.text.cues import slots_told
 
 _MARK = re.compile(r"[?？]\s*[\"'”’」』）)*_~…]*\s*$")
 _CLAUSE = re.compile(
@@ -59,6 +60,21 @@ def told_before_asking(sentence: str) -> str:
     return stated(f"{sentence}?") if last and _asks(sentence[last[-1] :]) else ""
 
 
+def told_after_asking(sentence: str) -> str:
+    """What a sentence tells of a life once its first clause has asked; empty when it begins otherwise.
+
+    >>> told_after_asking("can you suggest a pasta, I can't eat dairy"), told_after_asking("Rome, I love it")
+    ("I can't eat dairy", '')
+    """
+    first = _CLAUSE.search(sentence)
+    if first is None:
+        return ""
+    asked, rest = sentence[: first.start()], sentence[first.end() :]
+    begins_by_asking = _asks(asked) or is_question(asked) or is_request(asked)
+    tells = begins_by_asking and not is_question(rest) and not _asks(rest)
+    return rest if tells and (_SPEAKER.search(rest.lower()) or slots_told(rest)) else ""
+
+
 def _asks(clause: str) -> bool:
     return _any("asks").search(_plain(clause)) is not None
 
@@ -80,7 +96,7 @@ def _any(heading: str) -> re.Pattern[str]:
 
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|`[^`]*`")
-_SPEAKER = re.compile(r"\b(?:i|my|mine|our|we)\b|我")
+_SPEAKER = re.compile(r"\b(?:i|im|ive|my|mine|our|we)\b|我")
 _FOR_ME = re.compile(r"[帮给替为]我")
 _TAIL = re.compile(r"(?:[,;，；]\s*|\s+-+\s+)(?:so\s+|and\s+|所以)?(?P<clause>[^,;，；]+)$")
 

@@ -643,3 +643,26 @@ def has_wrong_word(put: tuple[str, str], text: str) -> bool:
 
 
 _NEARLY: Final = 0.7
+
+
+def names_its_subject(text: str) -> bool:
+    """Whether it says itself whom or what it is about: then it corrects nothing that was told just before.
+
+    >>> names_its_subject("dentist moved me to Thursday"), names_its_subject("make it Friday")
+    (True, False)
+    """
+    return _OWN_SUBJECT.match(text) is not None
+
+
+_OWN_SUBJECT = re.compile(
+    r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news|nah|nope|yeah|yep|lol|ha(?:ha)+)"
+    r"\b[\s,:!.-]*)*"
+    r"(?:(?:i(?:['’]?(?:m|ve)|['’](?:d|ll))?|we(?:['’]?ve|['’](?:re|d|ll))?|my|our)\b"
+    r"(?! (?:mean|meant|said)\b)"
+    r"|(?!(?:it|that|this|what|there|he|she)['’])[^\W\d_]+['’]s\b"
+    r"|(?:the |our )?(?!(?:the|it|that|this|there|he|she|they|which|what|you|no|not|now|one|other"
+    r"|time|date|day|count|number|total|amount|price|cost|place|venue|room)\b)[^\W\d_]+(?: [^\W\d_]+)?"
+    r" (?:is|are|was|were|has|had|got|went|moved|changed|starts?|ends?)\b"
+    r"|(?:please )?[a-z]+ your\b)|[我咱](?!说|是说|的意思)",
+    re.IGNORECASE,
+)
