@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from engram.lazily import FEW, dataclass
+from tests.tables import every
 
 
 class _Fields:
@@ -54,7 +55,7 @@ def _tried(call: Any) -> Any:
         return type(error), str(error)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@every("options", OPTIONS)
 def test_it_does_what_the_one_of_the_standard_library_does(options: dict[str, bool]) -> None:
     told = []
     for maker in (dataclass, dataclasses.dataclass):

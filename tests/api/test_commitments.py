@@ -11,6 +11,7 @@ from engram import Access, Engram, Role, Scope
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue, WrongType
 from engram.model.session import LoopState
 from engram.testing import FakeClock
+from tests.tables import every
 
 
 def test_a_loop_is_opened_with_the_day_its_words_name(memory: Engram) -> None:
@@ -23,7 +24,7 @@ def test_a_loop_is_opened_with_the_day_its_words_name(memory: Engram) -> None:
     assert (kept.category, kept.details["state"]) == ("commitment", "open")
 
 
-@pytest.mark.parametrize(
+@every(
     ("due", "expected"),
     [
         ("by Friday", datetime(2024, 1, 6, tzinfo=UTC)),

@@ -9,6 +9,7 @@ import pytest
 from engram import Access, EdgeType, Engram, Memory, Role, Scope, Status
 from engram.errors import AccessDenied, InvalidInput, UnknownValue
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 
 @pytest.fixture
@@ -49,9 +50,7 @@ def test_what_was_replaced_is_no_conflict(memory: Engram) -> None:
     assert memory.conflicts.list() == []
 
 
-@pytest.mark.parametrize(
-    ("keep", "first", "second"), [("a", "active", "superseded"), ("b", "superseded", "active")]
-)
+@every(("keep", "first", "second"), [("a", "active", "superseded"), ("b", "superseded", "active")])
 def test_one_stays_and_the_other_gives_way(
     memory: Engram, pair: tuple[Memory, Memory], keep: str, first: str, second: str
 ) -> None:

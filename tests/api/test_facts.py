@@ -20,6 +20,7 @@ from engram.errors import (
 )
 from engram.model.facts import Claim, Fact
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 
 def told(claims: Sequence[Claim]) -> list[str]:
@@ -176,7 +177,7 @@ def test_two_that_cannot_both_be_true_are_in_conflict(memory: Engram) -> None:
     assert sorted(told(pair)) == ["anna live in oslo", "anna live in rome"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("parts", "error"),
     [
         (("", "likes", "tea"), EmptyContent),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from engram.bench.retrieval import by_session, load, pieces
 from engram.errors import InvalidInput
 from tests.bench.made_up import LOCOMO, LONGMEMEVAL, MEMDAILY, write
+from tests.tables import every
 
 
 def test_a_conversation_becomes_turns_in_order_with_speaker_session_and_time(tmp_path: Path) -> None:
@@ -78,8 +80,10 @@ def test_messages_carry_their_time_and_place(tmp_path: Path) -> None:
     assert haystack.asks[0].group == "01_simple_events"
 
 
-@pytest.mark.parametrize("name", ["locomo", "longmemeval", "memdaily"])
-@pytest.mark.parametrize("content", ["", "{", "3", '[{"a": 1}]', '{"a": [{"b": 2}]}'])
+@every(
+    ("name", "content"),
+    product(["locomo", "longmemeval", "memdaily"], ["", "{", "3", '[{"a": 1}]', '{"a": [{"b": 2}]}']),
+)
 def test_a_file_of_another_kind_is_refused_by_its_name(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / "strange.json"
     path.write_text(content, encoding="utf-8")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from engram import Engram
 from engram.testing import FakeClock
 from tests.tables import every
@@ -169,7 +167,7 @@ def test_what_only_sounds_like_a_promise_opens_nothing(who: str, said: str) -> N
         assert memory.commitments.list() == []
 
 
-@pytest.mark.parametrize(("promise", "later", "closes"), LATER)
+@every(("promise", "later", "closes"), LATER)
 def test_a_promise_is_closed_by_saying_that_it_was_done(promise: str, later: str, *, closes: bool) -> None:
     clock = FakeClock(MONDAY)
     with Engram.open(":memory:", clock=clock) as memory:

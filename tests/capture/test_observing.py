@@ -17,6 +17,7 @@ from engram.model.capture import Observation
 from engram.model.memory import ANY_STATUS, Layer, Policy
 from engram.model.scope import Access, Role
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 TRACE = """Traceback (most recent call last):
   File "app.py", line 12, in <module>
@@ -250,7 +251,7 @@ def test_times_of_messages_are_taken_as_they_come(memory: Engram) -> None:
     assert {receipt.memory.happened_at.date().isoformat() for receipt in heard.receipts} == {"2023-05-07"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("wrong", "error"),
     [
         ({"messages": "hello"}, WrongType),

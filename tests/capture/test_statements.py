@@ -28,7 +28,7 @@ def test_the_rules_reach_the_bars_over_all_messages(results: list[Outcome]) -> N
     assert whole.recall >= RECALL, report
 
 
-@pytest.mark.parametrize("language", ["English", "Chinese", "mixed"])
+@every("language", ["English", "Chinese", "mixed"])
 def test_no_language_is_left_far_behind(results: list[Outcome], language: str) -> None:
     part = figures(one for one in results if one.language == language)
     assert part.precision >= PRECISION - 0.10, part

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engram import Engram
 from engram.text.names import entities
 from tests.tables import every
@@ -214,7 +212,7 @@ def test_a_capital_alone_makes_no_name(sentence: str) -> None:
     assert [one for one in entities(sentence) if one.type in kinds] == []
 
 
-@pytest.mark.parametrize(("said", "one", "other", "same"), NAMES_OF_ONE)
+@every(("said", "one", "other", "same"), NAMES_OF_ONE)
 def test_names_of_one_are_joined_and_names_of_two_are_not(
     said: list[str], one: str, other: str, *, same: bool
 ) -> None:

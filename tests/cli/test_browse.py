@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tests.cli.shell import Shell
+from tests.tables import every
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_the_newest_comes_first(shell: Shell) -> None:
@@ -74,9 +77,7 @@ def test_relations_are_shown_from_both_ends(shell: Shell) -> None:
     assert re.search(rf"← caused_by +{effect[:8]} Water flooded", shell.says("show", cause))
 
 
-@pytest.mark.parametrize(
-    "command", [("show",), ("forget",), ("confirm",), ("pin",), ("edit", "--content=x"), ("restore",)]
-)
+@every("command", [("show",), ("forget",), ("confirm",), ("pin",), ("edit", "--content=x"), ("restore",)])
 def test_an_id_that_fits_nothing_is_not_found(shell: Shell, command: tuple[str, ...]) -> None:
     result = shell(*command, "ffffffff")
 
@@ -150,7 +151,7 @@ READING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", READING, ids=lambda words: words[0])
+@every("words", READING)
 def test_a_mistyped_file_is_an_error_and_makes_nothing(
     shell: Shell, tmp_path: Path, words: tuple[str, ...]
 ) -> None:

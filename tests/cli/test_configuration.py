@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from engram.config import settings
 from tests.cli.shell import Shell
+from tests.tables import every
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_every_setting_is_listed_with_value_and_meaning(shell: Shell) -> None:
@@ -58,7 +61,7 @@ def test_a_preset_can_be_chosen_on_the_command_line(shell: Shell) -> None:
     assert "ledger" in shell.says("config", "presets")
 
 
-@pytest.mark.parametrize(
+@every(
     "words",
     [
         ("config", "get", "recall.colour"),
@@ -82,7 +85,7 @@ def test_a_key_is_never_printed(shell: Shell) -> None:
             assert "hunter2" not in shell.says("config", *words, "--set", "embed.api_key=hunter2", *form)
 
 
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+@every("name", ["bash", "zsh", "fish"])
 def test_a_completion_script_is_printed(shell: Shell, name: str) -> None:
     assert "_ENGRAM_COMPLETE" in shell.says("completion", name)
     assert shell.json("completion", name)["shell"] == name

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from tests.cli.shell import Shell
+from tests.tables import every
+
+if TYPE_CHECKING:
+    import pytest
 
 
-@pytest.mark.parametrize(
+@every(
     "asked",
     [
         ("--person", "anna"),

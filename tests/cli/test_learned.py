@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.shell import Shell
+from tests.tables import every
 
 PARTS = ("profile", "identity", "map", "tree", "topics", "cards", "boxes", "traces", "patterns", "guidelines")
 
@@ -23,7 +24,7 @@ def learned(shell: Shell) -> Shell:
     return shell
 
 
-@pytest.mark.parametrize("part", PARTS)
+@every("part", PARTS)
 def test_before_the_first_run_there_is_nothing_and_it_says_what_to_do(shell: Shell, part: str) -> None:
     assert "engram consolidate" in shell.says("knowledge", part)
     assert isinstance(shell.json("knowledge", part), dict)

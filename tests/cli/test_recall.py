@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.shell import Shell
+from tests.tables import every
 
 EDITOR = "My editor is Helix"
 
@@ -100,7 +101,7 @@ def test_a_question_is_text_and_never_syntax(filled: Shell) -> None:
     assert len(filled.json("list")["memories"]) == 3
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "code"),
     [
         (("recall", "editor", "-n", "0"), "E2008"),
@@ -155,7 +156,7 @@ def test_a_person_may_steer_the_plan(filled: Shell) -> None:
     assert (plan["weights"]["text"], plan["weights"]["vector"]) == (0.5, 2.0)
 
 
-@pytest.mark.parametrize("weight", ["smell=1", "text=much", "text=-1"])
+@every("weight", ["smell=1", "text=much", "text=-1"])
 def test_a_weight_that_makes_no_sense_is_refused(filled: Shell, weight: str) -> None:
     assert filled("recall", "editor", "--weight", weight).exit_code == 2
 

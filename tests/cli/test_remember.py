@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.cli.shell import Shell
+from tests.tables import every
 
 
 def test_a_receipt_is_one_line_with_outcome_id_category_and_kind(shell: Shell) -> None:
@@ -63,7 +64,7 @@ def test_the_same_again_is_reinforced(shell: Shell) -> None:
     assert shell.json("remember", "My editor is vim")["outcome"] == "reinforced"
 
 
-@pytest.mark.parametrize("words", [("remember", "-"), ("remember",)])
+@every("words", [("remember", "-"), ("remember",)])
 def test_content_is_read_from_a_pipe(shell: Shell, words: tuple[str, ...]) -> None:
     receipt = shell.json(*words, stdin="from the pipe\nover two lines\n")
 
@@ -99,7 +100,7 @@ def test_lines_and_content_together_make_no_sense(shell: Shell) -> None:
     assert result.stderr.startswith("error E2000:")
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "stdin", "code"),
     [
         (("remember", ""), None, "E2001"),
@@ -148,7 +149,7 @@ def test_behind_two_dashes_everything_is_text(shell: Shell) -> None:
     assert shell.json("list")["memories"][0]["content"] == "--json is an option"
 
 
-@pytest.mark.parametrize("option", ["--file", "--namespace", "--project", "--config"])
+@every("option", ["--file", "--namespace", "--project", "--config"])
 def test_bytes_that_are_no_text_are_refused_in_words(shell: Shell, option: str) -> None:
     result = shell(option, "caf\udce9", "list")
 

@@ -15,6 +15,7 @@ import pytest
 from engram.cli.app import COMMANDS, app
 from engram.engine import Engram
 from tests.cli.shell import Shell
+from tests.tables import every
 
 START = "from engram.cli import main; main()"
 START_WATCHED = (
@@ -150,7 +151,7 @@ def test_a_pipe_and_a_question_work_in_processes_of_their_own(home: Path, tmp_pa
     assert json.loads(asked.stdout)["hits"][0]["memory"]["content"] == "Mein Name ist Zoë 🦉"
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "code", "said"),
     [
         (("remmeber", "x"), 2, "Did you mean 'remember'?"),

@@ -78,11 +78,8 @@ def test_a_user_adds_models_of_their_own_and_changes_known_ones(tmp_path: Path) 
     assert find("gpt-4.1", str(own)).provider == "openai"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[home", "home = 3", '[home]\n"x" = { windows = 3 }', '[home]\n"x" = { window = "3" }',
-     '[home]\n"x" = { tokenizer = "unheard" }', '[home]\n"x" = { window = 0 }'],
-)  # fmt: skip
+@every("text", ["[home", "home = 3", '[home]\n"x" = { windows = 3 }', '[home]\n"x" = { window = "3" }',
+     '[home]\n"x" = { tokenizer = "unheard" }', '[home]\n"x" = { window = 0 }'])  # fmt: skip
 def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str) -> None:
     own = tmp_path / "models.toml"
     own.write_text(text, encoding="utf-8")

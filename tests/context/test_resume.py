@@ -430,7 +430,7 @@ def test_loops_and_conflicts_of_others_stand_in_no_pack(memory: Engram) -> None:
     assert "Feed the cat" not in below.text
 
 
-@pytest.mark.parametrize(
+@every(
     ("given_", "error"),
     [
         ({"form": "poem"}, UnknownValue),

@@ -21,6 +21,7 @@ from engram.embed.transformer import (
     read_folder,
 )
 from engram.errors import EmbedderDown
+from tests.tables import every
 
 
 def folder(path: Path, about: dict[str, object] | str | None = None, *, nested: bool = False) -> Path:
@@ -56,7 +57,7 @@ def test_the_version_follows_the_files(tmp_path: Path) -> None:
     assert read_folder(path).version != before
 
 
-@pytest.mark.parametrize("about", ["[", "[]", '{"pooling": "max"}'])
+@every("about", ["[", "[]", '{"pooling": "max"}'])
 def test_a_note_that_makes_no_sense_is_told(tmp_path: Path, about: str) -> None:
     with pytest.raises(EmbedderDown, match=r"engram\.json"):
         read_folder(folder(tmp_path, about))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
 
 from engram import Engram, EngramError, Scope
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("code", "content", "given"),
     [
         ("E2001", "", {}),
@@ -67,7 +69,7 @@ def test_the_longest_content_and_the_most_tags_are_taken(memory: Engram) -> None
     assert memory.get(stored.id) == stored
 
 
-@pytest.mark.parametrize(
+@every(
     ("code", "given"),
     [
         ("E2007", {"query": 3}),
@@ -95,8 +97,13 @@ def test_a_question_of_any_length_is_answered(memory: Engram) -> None:
     assert len(memory.recall("where is the router? " + "really " * 20_000, min_relevance=0.0)) == 1
 
 
-@pytest.mark.parametrize("verb", ["forget", "restore", "erase", "pin", "confirm", "relations", "events"])
-@pytest.mark.parametrize("bad", ["", "zzz", "00000000-0000-0000-0000-000000000000", "%", "' OR 1=1"])
+@every(
+    ("verb", "bad"),
+    product(
+        ["forget", "restore", "erase", "pin", "confirm", "relations", "events"],
+        ["", "zzz", "00000000-0000-0000-0000-000000000000", "%", "' OR 1=1"],
+    ),
+)
 def test_an_id_that_fits_nothing_is_refused(memory: Engram, verb: str, bad: str) -> None:
     memory.remember("something")
 

@@ -9,6 +9,7 @@ from engram.errors import AccessDenied
 from engram.model.memory import Kind, Type
 from engram.testing import FakeClock
 from tests.engine.conftest import contents
+from tests.tables import every
 
 HOUSE = (
     "The boiler was serviced in March by Mr Okafor",
@@ -38,7 +39,7 @@ def test_an_empty_file_answers_with_nothing(memory: Engram) -> None:
     assert len(memory.recall("anything at all?")) == 0
 
 
-@pytest.mark.parametrize(
+@every(
     "query",
     [
         '"',
@@ -59,7 +60,7 @@ def test_a_question_is_data_never_syntax(house: Engram, query: str) -> None:
     assert house.stats().memories == len(HOUSE)
 
 
-@pytest.mark.parametrize(
+@every(
     ("stored", "query"),
     [
         ("The login bug is in src/auth.ts line 40", "auth.ts"),
@@ -112,7 +113,7 @@ def test_quality_is_measured(house: Engram) -> None:
     assert 0 < quality.ndcg <= 1
 
 
-@pytest.mark.parametrize("budget", [0, 1, 5, 12, 30, 1_000])
+@every("budget", [0, 1, 5, 12, 30, 1_000])
 def test_the_budget_is_never_exceeded(house: Engram, budget: int) -> None:
     found = house.recall("cat router boiler pie trains", budget=budget, min_relevance=0.0)
 
@@ -244,7 +245,7 @@ def test_an_agent_sees_its_own_place_and_those_above(file: object, clock: FakeCl
             memory.remember("mine now", scope=Scope(agent="ada"))
 
 
-@pytest.mark.parametrize("profile", ["default", "trust", "layered"])
+@every("profile", ["default", "trust", "layered"])
 def test_every_profile_puts_the_right_memory_first(house: Engram, profile: str) -> None:
     assert house.recall("where is the router?", profile=profile)[0].memory.content == HOUSE[3]
 

@@ -8,6 +8,7 @@ from engram import Engram, Outcome, Receipt, Scope, Status
 from engram.model.memory import Layer, Policy, Priority, Tier
 from engram.testing import FakeClock
 from tests.engine.conftest import contents
+from tests.tables import every
 
 
 def test_a_statement_is_stored_and_says_so(memory: Engram) -> None:
@@ -183,7 +184,7 @@ def test_a_partial_batch_says_what_became_of_each(memory: Engram) -> None:
     assert memory.stats().memories == 2
 
 
-@pytest.mark.parametrize(
+@every(
     ("before", "after"),
     [
         ("I use vim", "I no longer use vim"),

@@ -31,6 +31,7 @@ from tests.store.making import (
     vector,
     view,
 )
+from tests.tables import every
 
 STATUSES = tuple(Status)
 AGENTS = ("", "rex", "ada")
@@ -48,7 +49,7 @@ def test_the_nearest_come_first(store: Store) -> None:
     assert same(SignatureIndex(store).search(SPACE, question * 7, 10, ALL), found)
 
 
-@pytest.mark.parametrize("limit", [100, 2])
+@every("limit", [100, 2])
 def test_how_alike_two_are_is_told_in_memory_and_out_of_the_store(store: Store, limit: int) -> None:
     rows = [vector(1), vector(1) + vector(2), -vector(1)]
     keys = [key_of(store, one) for one in fill(store, np.stack(rows))]

@@ -16,6 +16,7 @@ from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock
 from tests.index.clouds import Floats, brute, clustered, fill, same
 from tests.store.making import ALL, SPACE, add, agent, change, erase, found_by, key_of, make, vector, view
+from tests.tables import every
 
 LARGE = Space("large", 64)
 
@@ -72,7 +73,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("seen", VIEWS.values(), ids=VIEWS)
+@every("seen", VIEWS.values())
 def test_nine_of_ten_neighbours_are_found(filled: Store, index: SignatureIndex, seen: View) -> None:
     plain = SignatureIndex(filled, exact_limit=1_000_000)
     shares = []

@@ -15,6 +15,7 @@ from engram.model.memory import Memory
 from engram.model.scope import Access, Role
 from engram.rules.maintenance import DeliveryOrder, joined, order
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 REX = Scope(project="apollo", squad="red", agent="rex")
@@ -64,7 +65,7 @@ def test_who_subscribed_receives_a_copy_that_is_believed_a_little_less(owner: En
     assert len(held(ada)) == 1, "delivered once"
 
 
-@pytest.mark.parametrize(
+@every(
     ("to", "receivers"),
     [("squad", {"ada"}), ("project", {"ada", "bob"}), ("everyone", {"ada", "bob", "eve"})],
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engram import Engram
 from engram.api.contexts import brief
 from engram.context.budget import CLOSING, HEADINGS
 from engram.text.tokens import count
+from tests.tables import every
 
 
 def test_a_brief_holds_what_answers(memory: Engram) -> None:
@@ -25,7 +24,7 @@ def test_nothing_known_is_an_empty_brief(memory: Engram) -> None:
     assert brief(memory, "which editor?", budget=300, pinned=True).text == ""
 
 
-@pytest.mark.parametrize("budget", [40, 80, 200, 1_000])
+@every("budget", [40, 80, 200, 1_000])
 def test_a_brief_keeps_to_its_budget(memory: Engram, budget: int) -> None:
     for number in range(12):
         memory.remember(

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from engram.cli import hooks
 from engram.cli.setup import hook_entries
 from engram.errors import ConfigError
 from tests.cli.shell import Shell
+from tests.tables import every
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 
@@ -48,7 +50,7 @@ def test_a_prompt_brings_what_is_remembered_about_it(
     assert "Helix" in told(capsys, "prompt-submit", prompt="which editor do I use?")
 
 
-@pytest.mark.parametrize("prompt", ["", "ok", "yes", "/compact my editor is what", None])
+@every("prompt", ["", "ok", "yes", "/compact my editor is what", None])
 def test_what_asks_for_nothing_brings_nothing(
     shell: Shell, capsys: pytest.CaptureFixture[str], prompt: str | None
 ) -> None:
@@ -110,8 +112,10 @@ def test_of_a_long_transcript_only_the_end_is_read_at_stop(tmp_path: Path) -> No
     assert len([*hooks.said(path)]) == 100
 
 
-@pytest.mark.parametrize("event", hooks.EVENTS)
-@pytest.mark.parametrize("sent", [b"", b"nonsense", b"[]", b"\xff\xfe", b'{"prompt": "where is my file?"}'])
+@every(
+    ("event", "sent"),
+    product(hooks.EVENTS, [b"", b"nonsense", b"[]", b"\xff\xfe", b'{"prompt": "where is my file?"}']),
+)
 def test_a_hook_never_fails(file: Path, capsys: pytest.CaptureFixture[str], event: str, sent: bytes) -> None:
     file.write_bytes(b"no database" * 100)
 

@@ -10,11 +10,12 @@ import pytest
 
 from engram.cli.setup import CLIENTS
 from tests.cli.shell import Shell
+from tests.tables import every
 
 JSON_CLIENTS = [name for name, client in CLIENTS.items() if not client.toml]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@every("client", CLIENTS)
 def test_it_shows_the_entry_and_writes_nothing(shell: Shell, home: Path, client: str) -> None:
     shown = shell.says("setup", client)
 
@@ -71,9 +72,7 @@ A = "b"
 """
 
 
-@pytest.mark.parametrize(
-    "before", ["", "# only a comment\n", TOML, TOML.replace("[mcp_servers.engram]", "[z]")]
-)
+@every("before", ["", "# only a comment\n", TOML, TOML.replace("[mcp_servers.engram]", "[z]")])
 def test_toml_keeps_its_comments_and_its_other_tables(shell: Shell, tmp_path: Path, before: str) -> None:
     file = tmp_path / "config.toml"
     file.write_text(before, encoding="utf-8")
@@ -94,7 +93,7 @@ def test_toml_keeps_its_comments_and_its_other_tables(shell: Shell, tmp_path: Pa
     assert all(line in after for line in before.splitlines() if "#" in line)
 
 
-@pytest.mark.parametrize("broken", ["// a comment\n{}", "[1]", '{"mcpServers": []}', '"text"'])
+@every("broken", ["// a comment\n{}", "[1]", '{"mcpServers": []}', '"text"'])
 def test_what_cannot_be_merged_is_left_alone(shell: Shell, tmp_path: Path, broken: str) -> None:
     file = tmp_path / "config.json"
     file.write_text(broken, encoding="utf-8")

@@ -7,6 +7,7 @@ import pytest
 from engram import Engram
 from engram.model.recall import Recall
 from engram.testing import FakeClock
+from tests.tables import every
 
 FILLER = (
     "The library on Harrow Lane closes early in August.",
@@ -27,7 +28,7 @@ def life(memory: Engram) -> Engram:
     return memory
 
 
-@pytest.mark.parametrize(
+@every(
     ("told", "asked"),
     [
         ("My husband Erik cooks on Wednesdays.", "Who is my partner?"),
@@ -79,7 +80,7 @@ def test_what_tells_the_part_of_a_life_that_is_asked_for_is_let_in(life: Engram)
         assert told in contents(life.recall(asked, dry=True, limit=3)), asked
 
 
-@pytest.mark.parametrize(
+@every(
     "asked",
     [
         "What do you know about Bob?",
@@ -272,7 +273,7 @@ def test_a_name_finds_what_facts_about_it_were_told_from(life: Engram) -> None:
         assert contents(life.recall(question, dry=True))[:1] == [seat.content]
 
 
-@pytest.mark.parametrize("question", ["Give me an overview", "What do you know about me?", "介绍一下我"])
+@every("question", ["Give me an overview", "What do you know about me?", "介绍一下我"])
 def test_an_overview_tells_what_matters_most(life: Engram, question: str) -> None:
     life.remember("I'm allergic to nuts.", importance=0.9)
     life.remember("The tram was late.", importance=0.1)

@@ -15,6 +15,7 @@ from engram.errors import InvalidInput, OutOfRange, UnknownValue, WrongType
 from engram.model.memory import Kind
 from engram.model.recall import Intent, PlanOverrides, wish
 from engram.testing import FakeClock
+from tests.tables import every
 
 
 def contents(found: Recall) -> list[str]:
@@ -90,7 +91,7 @@ def test_the_weights_a_caller_gives_decide(memory: Engram) -> None:
     assert by_meaning.plan.weights["text"] == 0.0
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "error"),
     [
         ({"intent": "guesswork"}, UnknownValue),
@@ -133,7 +134,7 @@ def test_the_same_question_gets_the_same_answer(text: str) -> None:
         assert first.plan == second.plan
 
 
-@pytest.mark.parametrize("question", ["咖啡", "猫", "上海", "钢琴"])
+@every("question", ["咖啡", "猫", "上海", "钢琴"])
 def test_a_few_chinese_characters_lean_on_the_words(memory: Engram, question: str) -> None:
     memory.remember_many(["我每天早上喝咖啡", "我家的猫喜欢睡在钢琴上", "我住在上海", "我在学英语"])
 

@@ -56,7 +56,7 @@ def told(hit: Hit, name: str) -> list[Evidence]:
     return [one for one in hit.evidence if one.name == name]
 
 
-@pytest.mark.parametrize("mode", [mode for mode in RERANKS if mode != "cross_encoder"])
+@every("mode", [mode for mode in RERANKS if mode != "cross_encoder"])
 def test_every_mode_shows_the_same_memories_in_the_same_order_twice(tea: Tools, mode: str) -> None:
     question = Question("what tea does Anna drink?", rerank=mode, min_relevance=0.0, dry=True)
     plain = recall(replace(question, rerank="none"), tea)
@@ -220,7 +220,7 @@ def test_the_model_puts_the_head_in_its_own_order(tea: Tools) -> None:
     assert told(found[0], "the model's place")[0].value == 1.0
 
 
-@pytest.mark.parametrize("reply", [fails(500), says("I cannot say"), says_json({"order": [99]})])
+@every("reply", [fails(500), says("I cannot say"), says_json({"order": [99]})])
 def test_a_model_that_gives_no_order_is_replaced_by_mmr_and_the_plan_says_so(
     tea: Tools, reply: Reply
 ) -> None:

@@ -14,6 +14,7 @@ from engram import Access, Engram, Filters, Recall, Scope
 from engram.model.recall import Intent
 from engram.recall import times
 from engram.testing import FakeClock
+from tests.tables import every
 
 NOW = datetime(2023, 6, 15, 12, tzinfo=UTC)
 DAYS = {
@@ -37,9 +38,7 @@ def diary(tmp_path: Path) -> Iterator[Engram]:
         yield memory
 
 
-@pytest.mark.parametrize(
-    "question", ["What did I do last week?", "what happened last week", "上周我做了什么？"]
-)
+@every("question", ["What did I do last week?", "what happened last week", "上周我做了什么？"])
 def test_a_question_for_a_time_alone_brings_what_happened_then(diary: Engram, question: str) -> None:
     found = diary.recall(question)
 
@@ -48,7 +47,7 @@ def test_a_question_for_a_time_alone_brings_what_happened_then(diary: Engram, qu
     assert "happened then" in {evidence.name for evidence in found[0].evidence}
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "answer"),
     [
         ("What did I paint in May 2023?", "I painted the shed blue"),
@@ -92,9 +91,7 @@ def test_the_callers_own_filter_does_shut_out(diary: Engram) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "question", ["When did I paint the fence?", "How long did it take?", "every Monday?"]
-)
+@every("question", ["When did I paint the fence?", "How long did it take?", "every Monday?"])
 def test_a_question_for_a_time_has_none_itself(diary: Engram, question: str) -> None:
     found = diary.recall(question)
 

@@ -120,7 +120,7 @@ def diary() -> Iterator[Engram]:
         yield memory
 
 
-@pytest.mark.parametrize(("question", "answers"), FIRST.items())
+@every(("question", "answers"), FIRST.items())
 def test_what_answers_comes_first(diary: Engram, question: str, answers: str) -> None:
     found = diary.recall(question, dry=True)
 
@@ -132,7 +132,7 @@ def test_what_answers_comes_first(diary: Engram, question: str, answers: str) ->
     )
 
 
-@pytest.mark.parametrize(("question", "days"), ONLY.items())
+@every(("question", "days"), ONLY.items())
 def test_nothing_of_another_time_is_shown(diary: Engram, question: str, days: tuple[str, str]) -> None:
     found = diary.recall(question, dry=True)
 
@@ -174,7 +174,7 @@ def test_the_same_in_chinese(question: str, answer: str) -> None:
     assert [hit.memory.content for hit in found][:1] == [answer], (found.plan.spans, found.plan.notes)
 
 
-@pytest.mark.parametrize("question", ["anything about quantum physics now?", "Where do I live now?"])
+@every("question", ["anything about quantum physics now?", "Where do I live now?"])
 def test_now_opens_no_window(diary: Engram, question: str) -> None:
     assert diary.recall(question, dry=True).plan.spans == ()
 

@@ -29,9 +29,7 @@ def told(found: Timeline) -> list[tuple[str, str]]:
     return [(str(step.kind), step.change) for step in found]
 
 
-@pytest.mark.parametrize(
-    "about", ["my editor", ("I", "editor"), "How has my editor changed over time?", "editor"]
-)
+@every("about", ["my editor", ("I", "editor"), "How has my editor changed over time?", "editor"])
 def test_a_fact_tells_from_what_to_what(story: Engram, about: str | tuple[str, str]) -> None:
     found = story.timeline(about)
 

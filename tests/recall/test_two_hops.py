@@ -6,6 +6,7 @@ import pytest
 
 from engram import Engram
 from engram.testing import FakeClock
+from tests.tables import every
 
 TOLD = (
     "My sister Dora is married to Felix.",
@@ -28,7 +29,7 @@ def told(memory: Engram, clock: FakeClock) -> Engram:
     return memory
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "answer"),
     [
         ("where does my sister's husband teach?", TOLD[1]),

@@ -31,6 +31,7 @@ from engram.server.proxy.mounting import mount
 from engram.testing import ScriptedServer
 from engram.testing.model_server import says
 from tests.server.conftest import Client, Running, Start, opened
+from tests.tables import every
 
 SOON_S = 60.0
 LOCAL = Caller("local", "human")
@@ -48,7 +49,7 @@ def soon(happens: Callable[[], bool], seconds: float = SOON_S) -> bool:
 # ---------------------------------------------------------------- counts and sizes
 
 
-@pytest.mark.parametrize(
+@every(
     ("path", "body"),
     [
         ("/v1/memories", {"memories": ["x"] * 10_001}),
@@ -73,7 +74,7 @@ def test_old_routes_know_the_same_bounds(client: Client) -> None:
     assert client.get("/v1/count").json() == {"count": 0}
 
 
-@pytest.mark.parametrize(
+@every(
     ("path", "body"),
     [
         ("/engram/v1/memories", '{"content": "Tea at four", "idempotencyKey": "\\ud800"}'),
@@ -117,9 +118,7 @@ def test_bytes_of_every_kind_in_a_header_pass_the_proxy(start: Start) -> None:
     assert answer.status == 200
 
 
-@pytest.mark.parametrize(
-    "path", ["files", "images/generations", "audio/speech", "batches", "messages", "rerank", "uploads/a"]
-)
+@every("path", ["files", "images/generations", "audio/speech", "batches", "messages", "rerank", "uploads/a"])
 def test_the_proxy_passes_on_every_address_that_is_not_ours(start: Start, path: str) -> None:
     with ScriptedServer(says("Tea.")) as service:
         server = start(mounts=(mount(ProxyConfig(base_url=service.url)),))

@@ -14,6 +14,7 @@ from engram.server.compat.files import ROUTES
 from engram.server.compat.files_tools import TOOLS
 from tests.server.conftest import Running
 from tests.server.old import KEY, Old, serving
+from tests.tables import every
 
 ROOT = "/engram/v1"
 HERMES = {"X-Engram-Client-Id": "hermes"}
@@ -156,7 +157,7 @@ def test_writes_say_what_became_of_them(old: Old) -> None:
     assert shown["details"] == {"entityRef": "person:anna", "sourceReason": "said so"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("method", "path", "body", "status", "code"),
     [
         ("POST", "/recall", {}, 400, "validation_error"),

@@ -17,6 +17,7 @@ from engram.server.limits import Pace
 from engram.server.problems import AddressTaken, OpenToAll, TooManyRequests
 from tests.server.conftest import Client, Running, Start, check_problem
 from tests.server.test_memories import keep
+from tests.tables import every
 
 APOLLO = Scope(project="apollo")
 REX, ADA = Scope(project="apollo", agent="rex"), Scope(project="apollo", agent="ada")
@@ -29,11 +30,12 @@ def test_an_open_server_needs_no_token_but_a_wrong_one_is_refused(client: Client
     assert refused.headers["www-authenticate"].startswith("Bearer")
 
 
-@pytest.mark.parametrize(
-    "header",
-    ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via", "x-real-ip", "cf-ray",
-     "cf-connecting-ip"],
-)  # fmt: skip
+FORWARDED = (
+    "x-forwarded-for x-forwarded-host x-forwarded-proto forwarded via x-real-ip cf-ray cf-connecting-ip"
+)
+
+
+@every("header", FORWARDED.split())
 def test_behind_a_proxy_nobody_is_at_this_machine(client: Client, header: str) -> None:
     assert client.get("/v1/stats", headers={header: "192.0.2.1"}).status_code == 401
     assert client.get("/metrics", headers={header: "192.0.2.1"}).status_code == 401
@@ -49,7 +51,7 @@ MATRIX = [
 ]
 
 
-@pytest.mark.parametrize(("role", "writes", "below", "keeps"), MATRIX)
+@every(("role", "writes", "below", "keeps"), MATRIX)
 def test_a_token_may_what_its_role_may(
     server: Running, client: Client, role: str, writes: bool, below: bool, keeps: bool
 ) -> None:
@@ -139,14 +141,14 @@ def test_a_token_that_expired_lets_nobody_in(client: Client) -> None:
     assert client.get("/v1/me", headers={"Authorization": f"Bearer {made['secret']}"}).status_code == 401
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:3917", "localhost.evil.example", ""])
+@every("host", ["evil.example", "evil.example:3917", "localhost.evil.example", ""])
 def test_a_name_that_was_turned_to_this_machine_is_refused(client: Client, host: str) -> None:
     answer = client.get("/v1/stats", headers={"Host": host})
 
     assert answer.status_code in {421, 400}
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:1", "[::1]:80", "memory.example"])
+@every("host", ["localhost", "LOCALHOST:9", "127.0.0.1:1", "[::1]:80", "memory.example"])
 def test_names_of_this_machine_and_configured_ones_are_heard(start: Start, host: str) -> None:
     server = start(hosts="memory.example, other.example")
     with Client(base_url=server.url) as client:

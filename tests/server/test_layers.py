@@ -12,6 +12,7 @@ import pytest
 from engram.server.compat.layers import ROUTES
 from tests.server.conftest import Running
 from tests.server.old import KEY, Old, serving
+from tests.tables import every
 
 MEMORY = {
     "id", "content", "layer", "layer_name", "importance", "created_at", "last_accessed", "access_count",
@@ -119,7 +120,7 @@ TABLE: list[tuple[str, str, Any, set[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", ["/audit", "/audit/sandbox"])
+@every("path", ["/audit", "/audit/sandbox"])
 def test_an_audit_needs_a_model(old: Old, path: str) -> None:
     assert "model" in old.ask("POST", path, status=503)["error"]
 
@@ -443,7 +444,7 @@ def test_bodies_are_read_leniently(old: Old) -> None:
     assert bad.headers["content-type"].startswith("text/plain")
 
 
-@pytest.mark.parametrize(
+@every(
     ("body", "said"),
     [
         ({"content": ""}, "content"),

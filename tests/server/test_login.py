@@ -24,6 +24,7 @@ from engram.server.caller import (
     shows_cookie,
 )
 from tests.server.conftest import STARTS_WITHIN_S, Client, Running, Start, opened
+from tests.tables import every
 
 SECRET = "engram_" + "x" * 43
 PAGE = {"Accept": "text/html"}
@@ -179,7 +180,7 @@ def test_a_unix_socket_is_its_owners(tmp_path: Path) -> None:
     assert not Path(path).exists()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.2:3917", "[::1]:80", "127.9.9.9"])
+@every("host", ["127.0.0.2:3917", "[::1]:80", "127.9.9.9"])
 def test_every_name_of_this_machine_is_heard(start: Start, host: str) -> None:
     with Client(base_url=start().url) as client:
         assert client.get("/v1/me", headers={"Host": host}).status_code == 200

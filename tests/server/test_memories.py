@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.server.conftest import Client
+from tests.tables import every
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 
@@ -117,7 +116,7 @@ def test_memories_are_related_and_unrelated(client: Client) -> None:
     assert client.delete(f"/v1/memories/{one}/relations", params=edge).json() == {"removed": False}
 
 
-@pytest.mark.parametrize(
+@every(
     ("body", "code"),
     [
         (b"{", "E6005"),
@@ -146,7 +145,7 @@ def test_what_does_not_fit_is_refused_by_name(shared: Client, body: bytes, code:
     assert shared.get("/v1/stats").json()["memories"] == 0
 
 
-@pytest.mark.parametrize(
+@every(
     "query",
     ["", "q=", "q=x&limit=ten", "q=x&limit=0", "q=x&mode=loud", "q=x&colour=red", "q=x&min_relevance=2"],
 )

@@ -218,7 +218,7 @@ def test_tools_are_called_and_answered(start: Start) -> None:
     assert proxied.said() == ["what is my editor", "It is Helix."]
 
 
-@pytest.mark.parametrize(
+@every(
     ("reply", "error", "code"),
     [
         (fails(400, "bad_request", "no such model"), openai.BadRequestError, 400),
@@ -264,7 +264,7 @@ def test_a_service_that_is_silent_for_too_long_is_given_up(start: Start) -> None
     assert (raised.value.status_code, raised.value.code) == (504, "E6014")
 
 
-@pytest.mark.parametrize("reply", [dies(), dies_mid_stream("You use Helix, as everybody knows.", after=150)])
+@every("reply", [dies(), dies_mid_stream("You use Helix, as everybody knows.", after=150)])
 def test_an_answer_that_breaks_off_breaks_off_here_too(start: Start, reply: Reply) -> None:
     proxied = start(reply)
 

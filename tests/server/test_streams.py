@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import pytest
 
 from engram.server import metrics
 from tests.server.conftest import Client, Running, Start
 from tests.server.test_memories import keep
+from tests.tables import every
 
 
 def messages(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
@@ -154,7 +154,7 @@ def test_the_journal_holds_no_word_of_a_memory(client: Client) -> None:
     assert lines[2]["code"] == "E2005"
 
 
-@pytest.mark.parametrize("path", ["/", "/docs"])
+@every("path", ["/", "/docs"])
 def test_pages_stand_alone(client: Client, path: str) -> None:
     answer = client.get(path, headers={"Accept": "text/html,*/*"})
 

@@ -39,7 +39,7 @@ TALK = (
 )
 
 
-@pytest.mark.parametrize(
+@every(
     "message",
     [
         "The coupon on the checkout page clears the cart session of the shop",
@@ -53,7 +53,7 @@ def test_what_goes_on_goes_on(state: State, embedder: Embedder, message: str) ->
     assert hear(state, embedder, *TALK, message) is TopicChange.CONTINUATION
 
 
-@pytest.mark.parametrize(
+@every(
     "message",
     [
         "By the way, do you know a good dentist?",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.shell import Shell
 from tests.sources.conftest import written
+from tests.tables import every
 
 NOTES = "# Bread\nBread needs flour and water.\n\nThanks a lot!\n"
 
@@ -94,7 +95,7 @@ def test_a_place_can_be_named(shell: Shell, tmp_path: Path) -> None:
     assert shell.json("list", "--project", "kitchen")["memories"][0]["scope"]["project"] == "kitchen"
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "content", "code"),
     [
         ("what.bin", "some words", "E2016"),

@@ -15,6 +15,7 @@ from engram.errors import BadSource, BadText, EngramError, SourceTooLarge, Unkno
 from engram.model.capture import Item
 from tests.sources.conftest import written
 from tests.sources.test_chats import conversation
+from tests.tables import every
 
 CHATGPT = [conversation(current_node="b")]
 CLAUDE = [{"uuid": "u", "chat_messages": [{"uuid": "m", "sender": "human", "text": "I bake bread"}]}]
@@ -27,7 +28,7 @@ def lines(*values: Any) -> str:
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "content", "format_"),
     [
         ("notes.md", "# A\nBread needs flour", "markdown"),
@@ -59,7 +60,7 @@ def test_a_file_is_known_by_its_name_or_by_what_it_holds(
     assert [one for one in source.found if isinstance(one, Item)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "content", "error"),
     [
         ("what.bin", "some words", UnknownFormat),

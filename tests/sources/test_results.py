@@ -11,6 +11,7 @@ from engram.errors import BadTag, EmptyContent, UnknownValue
 from engram.model.memory import ANY_STATUS
 from engram.testing import FakeClock
 from tests.sources.conftest import contents
+from tests.tables import every
 
 
 def test_a_task_tells_how_it_ended(memory: Engram, clock: FakeClock) -> None:
@@ -68,7 +69,7 @@ def test_a_text_with_a_title_is_a_document(memory: Engram) -> None:
     assert len(contents(memory)) == 3, "a text without a name replaces nothing"
 
 
-@pytest.mark.parametrize(
+@every(
     ("call", "error"),
     [
         (lambda one: one.task("x", "y", outcome="maybe"), UnknownValue),

@@ -6,8 +6,6 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from engram.model.event import Verb
 from engram.model.facts import EdgeType
 from engram.model.memory import Status, Tier
@@ -15,6 +13,7 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Unit
 from engram.testing import FakeClock
 from tests.store.making import EVERYTHING, add, change, erase, found_by, relate
+from tests.tables import every
 
 
 def test_events_come_newest_first_with_who_what_and_why(store: Store, clock: FakeClock) -> None:
@@ -101,7 +100,7 @@ def test_the_ledger_keeps_the_bare_fact_of_an_erased_memory(store: Store) -> Non
     assert not [word for word in ("hobby", "shy", "woolly", memory.content_hash) if word in told]
 
 
-@pytest.mark.parametrize("tier", [Tier.SENSITIVE, Tier.CONFIDENTIAL])
+@every("tier", [Tier.SENSITIVE, Tier.CONFIDENTIAL])
 def test_the_ledger_never_holds_the_words_of_a_secret(store: Store, tier: Tier) -> None:
     memory = add(store, "pin is 1234", tier=tier)
     change(store, replace(memory, content="pin is 9876", tags=("bank",), version=2))

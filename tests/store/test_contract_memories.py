@@ -46,6 +46,7 @@ from tests.store.making import (
     vector,
     view,
 )
+from tests.tables import every
 
 
 def full_memory() -> Memory:
@@ -169,7 +170,7 @@ def test_a_page_that_is_just_full_is_the_last(store: Store) -> None:
     assert store.memories.page(ALL, 4).cursor is None
 
 
-@pytest.mark.parametrize("cursor", ["nonsense", "💥", "1; DROP TABLE memories", "-1", "9" * 400])
+@every("cursor", ["nonsense", "💥", "1; DROP TABLE memories", "-1", "9" * 400])
 def test_a_made_up_cursor_is_refused(store: Store, cursor: str) -> None:
     add(store, "something")
     with pytest.raises(BadCursor):

@@ -13,6 +13,7 @@ from engram.model.scope import Scope
 from engram.ports import Link, Store
 from engram.testing import FakeClock
 from tests.store.making import ALL, EVERYTHING, add, agent, key_of, relate, view
+from tests.tables import every
 
 
 def test_an_edge_is_seen_from_both_ends(store: Store) -> None:
@@ -63,7 +64,7 @@ def test_an_edge_is_taken_away_once(store: Store) -> None:
     assert store.relations.of(one.id, EVERYTHING) == []
 
 
-@pytest.mark.parametrize("edge_type", sorted(ACYCLIC))
+@every("edge_type", sorted(ACYCLIC))
 def test_a_circle_of_origins_is_refused(store: Store, edge_type: EdgeType) -> None:
     chain = [add(store, f"number {n}") for n in range(4)]
     for one, two in itertools.pairwise(chain):

@@ -9,6 +9,7 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Unit, View
 from engram.text.words import terms
 from tests.store.making import ALL, EVERYTHING, add, agent, find, found_by, key_of, make, put, view
+from tests.tables import every
 
 
 def test_a_rare_word_beats_a_common_one(store: Store) -> None:
@@ -177,7 +178,7 @@ TYPED = (
 )
 
 
-@pytest.mark.parametrize("typed", TYPED)
+@every("typed", TYPED)
 def test_what_is_typed_is_data(store: Store, typed: str) -> None:
     key = key_of(store, add(store, "plain words"))
     assert isinstance(find(store, typed), list)
@@ -187,9 +188,7 @@ def test_what_is_typed_is_data(store: Store, typed: str) -> None:
     assert set(store.texts.rarity([typed], EVERYTHING)) == {typed}
 
 
-@pytest.mark.parametrize(
-    "content", ["edit src/auth.ts now", "I love C++", "run rm -rf build", "我住在上海", "🎉 party"]
-)
+@every("content", ["edit src/auth.ts now", "I love C++", "run rm -rf build", "我住在上海", "🎉 party"])
 def test_code_and_other_scripts_are_found(store: Store, content: str) -> None:
     add(store, content)
     add(store, "something else")

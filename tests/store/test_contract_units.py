@@ -33,6 +33,7 @@ from tests.store.making import (
     relate,
     vector,
 )
+from tests.tables import every
 
 
 class PlugPulled(Exception):
@@ -144,7 +145,7 @@ def test_a_change_without_words_leaves_the_text_index_alone(store: Store) -> Non
     assert find(store, "old") == ["old words"]
 
 
-@pytest.mark.parametrize("verb", ["change", "embed", "opine", "erase", "relate from", "relate to"])
+@every("verb", ["change", "embed", "opine", "erase", "relate from", "relate to"])
 def test_what_is_not_there_cannot_be_changed(store: Store, verb: str) -> None:
     there, ghost = add(store, "there"), make("never written")
     works = {

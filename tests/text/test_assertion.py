@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of, judged
+from tests.tables import every
 
 BELIEVED = [
     "I'm allergic to penicillin, by the way.",
@@ -59,16 +58,14 @@ def test_the_words_come_back_as_they_were_typed() -> None:
     assert all(one.text in message for one in judged(message))
 
 
-@pytest.mark.parametrize(
-    "message", ["", " ", "\n", "'", "“", ":", "Translate:", "```\ncode\n```", "a" * 30_000]
-)
+@every("message", ["", " ", "\n", "'", "“", ":", "Translate:", "```\ncode\n```", "a" * 30_000])
 def test_any_message_is_judged_without_complaint(message: str) -> None:
     judged(message)
     start, begins = frame_of(message)
     assert 0 <= start <= begins <= len(message)
 
 
-@pytest.mark.parametrize(
+@every(
     "told",
     [
         "traded the flat for a houseboat",
@@ -84,7 +81,7 @@ def test_a_change_is_told(told: str) -> None:
     assert change_told(told) >= CHANGE_MAY_BE
 
 
-@pytest.mark.parametrize(
+@every(
     "told",
     [
         "my flat has two rooms",

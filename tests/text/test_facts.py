@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.facts import Fact
 from engram.text.facts import ended, facts, stated
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "subject", "predicate", "value", "functional"),
     [
         ("My editor is vim", "user", "editor", "vim", True),
@@ -176,7 +176,7 @@ def test_plain_statements_are_facts(
     assert facts(text) == [Fact(subject, predicate, value, functional)]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Do I use vim?",
@@ -271,7 +271,7 @@ def test_facts_are_read_as_people_type_them() -> None:
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "predicate", "value", "functional", "since", "until"),
     [
         ("I live in Berlin since 2019", "live in", "berlin", True, "2019-01-01", None),
@@ -306,7 +306,7 @@ def test_words_of_time_say_from_when_to_when(
     assert [day and day.date().isoformat() for day in (fact.valid_from, fact.valid_to)] == [since, until]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "last"),
     [
         ("Anna moved to Berlin. She works at Siemens.", ("anna", "work at", "siemens")),
@@ -325,7 +325,7 @@ def test_a_name_that_was_said_is_meant_again(text: str, last: tuple[str, str, st
     assert (found.subject, found.predicate, found.object) == last
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Anna met Clara. She works at Siemens.",
@@ -338,7 +338,7 @@ def test_a_pronoun_that_may_mean_two_or_nobody_is_left_alone(text: str) -> None:
     assert not [fact for fact in facts(text) if fact.predicate == "work at"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "noun", "name"),
     [
         ("My sister Anna lives in Rome", "sister", "anna"),
@@ -361,7 +361,7 @@ def test_a_memory_states_what_was_given_with_it_and_what_it_says() -> None:
     assert second == Fact("anna", "work at", "acme", functional=True)
 
 
-@pytest.mark.parametrize("listed", [None, "facts", 3, {"subject": "a"}, [None], [[]], [{"subject": ["a"]}]])
+@every("listed", [None, "facts", 3, {"subject": "a"}, [None], [[]], [{"subject": ["a"]}]])
 def test_what_is_no_fact_is_left_out(listed: object) -> None:
     assert stated("Bread needs flour", {"facts": listed}) == ()
 
@@ -381,7 +381,7 @@ def test_any_data_can_be_given(listed: object) -> None:
     assert isinstance(stated("", {"facts": listed}), tuple)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "predicate", "value"),
     [
         ("We switched from MySQL to PostgreSQL", "database", "mysql"),

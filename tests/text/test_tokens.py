@@ -22,7 +22,7 @@ def test_an_estimate_is_near_the_real_count(text: str, o200k: int, cl100k: int) 
     assert estimate(text, "cl100k") == pytest.approx(cl100k, rel=0.25)
 
 
-@pytest.mark.parametrize(("text", "o200k", "cl100k"), KNOWN)
+@every(("text", "o200k", "cl100k"), KNOWN)
 def test_a_count_is_exact_when_the_tokenizer_is_installed(text: str, o200k: int, cl100k: int) -> None:
     if not is_exact():
         pytest.skip("the tokens extra is not installed")

@@ -72,7 +72,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "state"), CASES)
+@every(("words", "state"), CASES)
 def test_a_reference_is_alive_dead_or_not_for_this_directory_to_tell(
     memory: Engram, words: str, state: RefState
 ) -> None:

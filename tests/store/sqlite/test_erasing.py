@@ -25,6 +25,7 @@ from tests.store.making import (
     relate,
     vector,
 )
+from tests.tables import every
 
 SECRETS = ("xylophone", "zanzibar", "quagmire", "wombat", "nightjar", "gazpacho", "blubber", "kumquat")
 
@@ -127,7 +128,7 @@ def test_the_log_is_emptied(store: SqliteStore, path: Path) -> None:
     assert path.with_name(path.name + "-wal").stat().st_size == 0
 
 
-@pytest.mark.parametrize(
+@every(
     "statement",
     [
         "DELETE FROM events",

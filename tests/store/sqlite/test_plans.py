@@ -15,6 +15,7 @@ from engram.store.sqlite.migrate import migrate
 from engram.store.sqlite.records import deleting, looking_up
 from engram.store.sqlite.views import where, where_turn
 from engram.testing import START, FakeClock
+from tests.tables import every
 
 PLAIN = [
     *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.CAPTURED),
@@ -111,7 +112,7 @@ def plan(db: apsw.Connection, sql: str) -> list[str]:
     return [str(line[3]) for line in db.execute("EXPLAIN QUERY PLAN " + sql, values)]
 
 
-@pytest.mark.parametrize("sql", [*PLAIN, *(sql for reach in REACHES for sql in seen_by(reach))])
+@every("sql", [*PLAIN, *(sql for reach in REACHES for sql in seen_by(reach))])
 def test_an_index_answers(empty: apsw.Connection, sql: str) -> None:
     steps = plan(empty, sql)
     assert steps
@@ -122,6 +123,6 @@ def test_what_waits_is_counted_in_its_index_alone(empty: apsw.Connection) -> Non
     assert "SEARCH turns USING COVERING INDEX turns_waiting (scope=?)" in plan(empty, turns.COUNT_WAITING)
 
 
-@pytest.mark.parametrize("sql", [turns.WAITING, turns.BEFORE, entities.LATEST.format(mentions="SELECT 1")])
+@every("sql", [turns.WAITING, turns.BEFORE, entities.LATEST.format(mentions="SELECT 1")])
 def test_what_is_cut_off_is_not_sorted_first(empty: apsw.Connection, sql: str) -> None:
     assert not [step for step in plan(empty, sql) if "ORDER BY" in step]

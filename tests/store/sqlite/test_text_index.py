@@ -13,6 +13,7 @@ from engram.ports import Findable, Unit
 from engram.store.sqlite import SqliteStore, texts
 from engram.testing import FakeClock
 from tests.store.making import ALL, EVERYTHING, add, contents_of, erase, find, found_by, make, view
+from tests.tables import every
 
 SYNTAX = [
     '"',
@@ -44,7 +45,7 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
     store.close()
 
 
-@pytest.mark.parametrize("term", SYNTAX)
+@every("term", SYNTAX)
 def test_what_looks_like_syntax_is_a_word_like_any_other(tea: SqliteStore, term: str) -> None:
     assert tea.texts.search([term], ALL, 5) == []
     assert contents_of(tea, [key for key, _ in tea.texts.search([term, "tea", term], ALL, 5)]) == [
