@@ -155,6 +155,8 @@ def _imports(known: dict[str, Path], code: dict[str, ast.Module], root: Path) ->
         tree = code[path.relative_to(root).as_posix()]
         unrun = only_for_types(tree) if module == NAMED[0] else frozenset()
         for node in walked(tree):
+            if not isinstance(node, ast.Import | ast.ImportFrom | ast.Call):
+                continue
             for full, home in reached(node, module, is_package=path.name == "__init__.py"):
                 if not (node in unrun and full.startswith(NAMED[1])):
                     yield Import(module, getattr(node, "lineno", 0), full if full in known else home)

@@ -59,7 +59,9 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 def unused(modules: dict[str, ast.Module], others: Iterable[ast.Module] = ()) -> list[str]:
     """Public functions, classes and constants of modules that nothing in the program names a second time."""
-    named = sum((named_in(tree) for tree in (*modules.values(), *others)), Counter[str]())
+    named = Counter[str]()
+    for tree in (*modules.values(), *others):
+        named.update(named_in(tree))
     return [
         f"{place}:{name}"
         for place, tree in modules.items()

@@ -67,6 +67,8 @@ def unwanted(paths: list[Path]) -> Iterator[str]:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue  # weights and the like
+        if not any(rule.search(text) for rule in UNWANTED):
+            continue
         for number, line in enumerate(text.splitlines(), 1):
             yield from (
                 f"{path.name}:{number}: {found[0]}" for rule in UNWANTED if (found := rule.search(line))
@@ -199,11 +201,18 @@ def test_functions_stay_readable() -> None:
         f"{name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
         for folder in (SOURCE, ROOT / "tests", ROOT / "scripts")
         for name, tree in trees(folder).items()
-        for node in walked(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in functions(tree)
     }
 
     assert {name: length for name, length in lengths.items() if length > 80} == {}
+
+
+def functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a module, also those in classes and in each other."""
+    for inner in getattr(node, "body", ()):
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield inner
+        yield from functions(inner)
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from engram.folder import has_verbs
 from engram.model.scope import Access, Role, Scope
 from engram.testing import HashEmbedder
 from scripts import aio
-from tests.tables import every
 
 
 def told(story: Callable[[AsyncEngram], Awaitable[None]], path: Path | str = ":memory:") -> None:
@@ -36,20 +35,20 @@ def test_the_types_say_what_the_facade_says() -> None:
     assert aio.main(["--check"]) == 0, "run `make docs`"
 
 
-@every("kind", aio.handles(Engram))
-def test_every_verb_has_a_twin_with_the_same_arguments(kind: type) -> None:
-    other = twin_of(kind)
-    assert has_verbs(kind)
-    for verb in aio.verbs_of(kind):
-        mine = inspect.getattr_static(other, verb.name)
-        if verb.is_property:
-            assert isinstance(mine, property)
-            continue
-        ours, theirs = getattr(kind, verb.name), getattr(other, verb.name)
-        assert inspect.signature(theirs).parameters == inspect.signature(ours).parameters
-        assert inspect.getdoc(theirs) == inspect.getdoc(ours)
-        progress = inspect.signature(ours).parameters.get("progress")
-        assert progress is None or progress.kind is progress.KEYWORD_ONLY
+def test_every_verb_has_a_twin_with_the_same_arguments() -> None:
+    for kind in aio.handles(Engram):
+        other = twin_of(kind)
+        assert has_verbs(kind)
+        for verb in aio.verbs_of(kind):
+            mine = inspect.getattr_static(other, verb.name)
+            if verb.is_property:
+                assert isinstance(mine, property)
+                continue
+            ours, theirs = getattr(kind, verb.name), getattr(other, verb.name)
+            assert inspect.signature(theirs).parameters == inspect.signature(ours).parameters, ours
+            assert inspect.getdoc(theirs) == inspect.getdoc(ours)
+            progress = inspect.signature(ours).parameters.get("progress")
+            assert progress is None or progress.kind is progress.KEYWORD_ONLY
 
 
 def test_what_is_remembered_is_recalled() -> None:
