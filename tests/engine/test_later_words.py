@@ -105,3 +105,16 @@ def test_what_names_its_subject_corrects_nothing_that_stood_beside_it(
     memory.flush("one")
     edges = [edge for one in memory.list(limit=10) for edge in memory.relations(one.id)]
     assert not [edge for edge in edges if edge.type is EdgeType.UPDATES]
+
+
+def test_news_of_something_else_in_the_same_talk_does_not_stand_before_the_answer(
+    memory: Engram, clock: FakeClock
+) -> None:
+    for turn in (
+        "my partner Jo does the books",
+        "picked up a new client today, a huge newfoundland called Bear, owner is Mrs Halloran",
+    ):
+        memory.observe(turn, session="one")
+        clock.advance(hours=30)
+    memory.flush("one")
+    assert memory.recall("who does the books")[0].content == "my partner Jo does the books"

@@ -21,7 +21,7 @@ from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE, asks_of_oneself
 from engram.recall.plan import USER, Planned
-from engram.rules.sameness import JACCARD_ALONE
+from engram.rules.sameness import JACCARD_ALONE, things
 from engram.text import re
 from engram.text.assertion import change_told
 from engram.text.cues import slots_asked, slots_told
@@ -413,6 +413,8 @@ FITS, MEANS, CHANGES, LINKED = 1.0, 0.25, 1.4, 1.85
 SAME_KIND, FILLS, SAME_TALK, SAME_NAME = 0.8, 1.45, 1.3, 0.8
 LACKS, ELSEWHERE, LONG = -1.15, -2.0, -1.1
 """What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
+OWN_FIT = 0.3
+"""What fits a question by itself so well beside the first hit may be a later word on it in other words."""
 LATER_WORD, MAYBE_LATER, SURE = 2.1, 1.3, 9.0
 """From so much on it is one and stands before the first hit; or may be one and stands right behind it."""
 AS_SURE = 0.5
@@ -529,6 +531,10 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     lacks_value = bool(asked.kinds & before_it and not asked.kinds & kinds)
     if first.answers > 1 and (elsewhere or _tells_of_others(memory)):
         return 0.0
+    named = any(name in memory.content for name in before.entities)
+    tied = linked or alike or named or fills & (asked.slots | filled) or one.own >= OWN_FIT * first.own
+    if not tied and not _speaks_of_the_same(memory, before):
+        return 0.0
     return (
         FITS * min(1.0, one.fit / max(first.fit, 1e-9))
         + MEANS * (0.0 if one.cosine is None else asked.noise.deviations(one.cosine))
@@ -539,9 +545,15 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
         + ELSEWHERE * bool(elsewhere)
         + LACKS * (lacks_value or _lacks_thing(first, one, asked))
         + SAME_TALK * (before.session != "" and memory.session == before.session)
-        + SAME_NAME * any(name in memory.content for name in before.entities)
+        + SAME_NAME * named
         + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
+
+
+def _speaks_of_the_same(memory: Memory, before: Memory) -> bool:
+    """Whether it names a thing that the statement before names, or nothing at all: "it's 9174 now"."""
+    named = things(memory.content)
+    return not named or not named.isdisjoint(things(before.content))
 
 
 def _lacks_thing(first: Candidate, one: Candidate, asked: Asked) -> bool:
