@@ -121,7 +121,7 @@ def test_the_days_that_words_speak_of_count_as_well(tmp_path: Path) -> None:
 def test_proximity_lies_between_0_and_1_and_is_whole_inside(moment: datetime) -> None:
     spans = times.spans("in May 2023", NOW)
 
-    near = times.proximity([moment], spans)
+    near = times.proximity([moment], times.bounds(spans))
 
     assert 0.0 <= near <= 1.0
     assert (near == 1.0) == (moment.year == 2023 and moment.month == 5)

@@ -59,20 +59,29 @@ class Sampler:
     def __init__(self, store: Store, space: Space) -> None:
         self._store, self._space = store, space
         self._lock = Lock()
-        self._rows: PortsFloats = np.zeros((0, space.dims), dtype=np.float32)
-        self._size = 0
+        self._mean: PortsFloats = np.zeros(space.dims, dtype=np.float32)
+        self._square: PortsFloats = np.zeros((0, 0), dtype=np.float32)
+        """The mean of the sample's products with themselves: what the squares of all cosines come from."""
+        self._count = self._size = 0
 
     def noise(self, question: PortsFloats, keys: PortsKeys) -> Noise:
         """The mean and deviation of the question's cosines with a sample of these keys."""
-        return noise(dots(self._sample(keys), question))
-
-    def _sample(self, keys: PortsKeys) -> PortsFloats:
         with self._lock:
-            size = len(keys)
-            if not self._size / GROWTH < size < self._size * GROWTH:
-                stored = self._store.vectors.rows(self._space, spread(keys).tolist())
-                self._rows, self._size = unit(stored.rows.astype(np.float32)), size
-            return self._rows
+            if not self._size / GROWTH < len(keys) < self._size * GROWTH:
+                self._take(keys)
+            mean, square, count = self._mean, self._square, self._count
+        if not count:
+            return Noise(0.0, 0.0, 0)
+        middle = float(mean @ question)
+        spread_out = float(question @ square @ question) - middle**2
+        return Noise(middle, sqrt(max(0.0, spread_out)), count)
+
+    def _take(self, keys: PortsKeys) -> None:
+        stored = self._store.vectors.rows(self._space, spread(keys).tolist())
+        rows = unit(stored.rows.astype(np.float32))
+        self._count, self._size = len(rows), len(keys)
+        many = np.float32(len(rows) or 1)
+        self._mean, self._square = rows.sum(axis=0) / many, rows.T @ rows / many
 
 
 Floats = NDArray[np.float32]
@@ -85,8 +94,8 @@ Found = list[tuple[int, float]]
 STATUSES = tuple(Status)
 MOST_SHARE = 0.4
 """When so many of all lines may be seen, all are compared."""
-SAMPLED, MARGIN = 64, 4
-"""One in so many distances is looked at first; so many times more than wanted are expected within."""
+SAMPLED, MARGIN = 1_024, 4
+"""So many distances are looked at first; so many times more than wanted are expected within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +195,11 @@ def fewest(places: Places, signatures: Signatures, signature: Signatures, count:
 
 
 def _fewest(places: Places, distances: NDArray[Any], count: int) -> Places:
-    if len(distances) > SAMPLED * count:
+    if len(distances) > SAMPLED:
         # A sample tells a distance that more than enough keep within: only those are looked at more closely.
-        seen = np.sort(distances[::SAMPLED])
-        within = (distances <= seen[min(len(seen) - 1, MARGIN * count // SAMPLED + MARGIN)]).nonzero()[0]
+        seen = np.sort(distances[:: len(distances) // SAMPLED])
+        enough = MARGIN * (count * len(seen) // len(distances) + 1)
+        within = (distances <= seen[min(len(seen) - 1, enough)]).nonzero()[0]
         if len(within) >= count:
             places, distances = places[within], distances[within]
     # Distances are small whole numbers: counting them finds the border faster than sorting.

@@ -122,12 +122,12 @@ def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str
     asked = cues(question)
     if not asked and few:
         _lend_to_what_is_told(candidates, pool, question, tools)
-    if not asked or not starts:
-        return
+    explained, own = _explained(asked, named, plan), USER in plan.shown.speakers
+    if not asked or not starts or (explained < EXPLAINED and not own):
+        return  # facts about others answer where they take up all that is asked (measured)
     answers = _answers(starts, asked, plan, tools)
     if not answers:
         return
-    explained, own = _explained(asked, named, plan), USER in plan.shown.speakers
     found = {one.claim.key: one for one in reversed(answers[:MOST])}
     _include(candidates, found, pool)
     top = max((one.own for one in candidates.values()), default=0.0)
@@ -135,7 +135,7 @@ def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str
     steps = {step.key for one in found.values() for step in one.led_by[:-1]}
     for key, one in found.items():
         if key in candidates:
-            _gain(candidates[key], one, explained, top, tools)
+            _gain(candidates[key], one, explained, top)
             if own and explained >= EXPLAINED:
                 _stand_above_steps(candidates, key, one)
                 if one.score >= SURE_ANSWER and key not in steps:
@@ -204,8 +204,8 @@ def _lend_to_what_is_told(candidates: dict[int, Candidate], pool: Pool, question
             one.told.append(Evidence("facts", "a fact about this", score, _worded(claim)))
 
 
-def _gain(candidate: Candidate, answer: TrailAnswer, explained: float, top: float, tools: Tools) -> None:
-    _settings, score = tools.config.recall, answer.score * explained
+def _gain(candidate: Candidate, answer: TrailAnswer, explained: float, top: float) -> None:
+    score = answer.score * explained
     lent = FACT_SHARE * score * top
     candidate.reached += lent
     candidate.lent_relevance = max(candidate.lent_relevance, FACT_RELEVANCE * score)
@@ -674,7 +674,8 @@ def _beside_the_event(ordered: list[Candidate], asked: Anchored) -> list[Candida
     if not asked.spans or not ordered:
         return ordered
     best = ALIKE * max(one.fit for one in ordered)
-    inside = {one.key for one in ordered if times.proximity(one.moments, asked.spans) == 1.0}
+    stretches = times.bounds(asked.spans)
+    inside = {one.key for one in ordered if times.proximity(one.moments, stretches) == 1.0}
     ordered = sorted(ordered, key=lambda one: 2 if one.fit < best else 0 if one.key in inside else 1)
     if not asked.rest & words.content_words(ordered[0].record.content):
         ordered.sort(key=lambda one: not (one.key in inside and _covers(one.record, asked.rest)))
@@ -710,7 +711,8 @@ def _narrowed(
     spans = [span for span in plan.shown.spans if None not in (span.first, span.last)]
     if not spans or not plan.shown.weights["time"] or not ordered:
         return ordered, (), ()
-    inside = [one for one in ordered if times.proximity(one.moments, spans) == 1.0]
+    stretches = times.bounds(spans)
+    inside = [one for one in ordered if times.proximity(one.moments, stretches) == 1.0]
     named = ", ".join(span.words for span in spans)
     if not inside:
         return ordered, (), (f"nothing that fits lies in the time asked about ({named}): what fits is shown",)
@@ -764,10 +766,12 @@ def search_time(pool: Pool, question: Question, tools: Tools) -> None:
 def weigh(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
     """Give each memory that was read what its time is worth, and what its being new is."""
     gain, freshness = plan.shown.weights["time"], plan.shown.freshness
-    now, days = tools.clock.now(), FRESH_DAYS
+    now, stretches = tools.clock.now(), times.bounds(plan.shown.spans) if gain else ()
+    if not stretches and not freshness:
+        return
     for one in read:
-        if plan.shown.spans and gain:
-            near = times.proximity(one.moments, plan.shown.spans)
+        if stretches:
+            near = times.proximity(one.moments, stretches)
             one.time = 1.0 + gain * near
             if near == 1.0 and one.own > 0:
                 one.lent_relevance = max(one.lent_relevance, THEN_RELEVANCE)
@@ -775,7 +779,7 @@ def weigh(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
                 one.lent_relevance = max(one.lent_relevance, ALONE_RELEVANCE * near)
         if freshness:
             age = max(0.0, (now - one.record.happened_at) / timedelta(days=1))
-            one.fresh = 1.0 + freshness * 0.5 ** (age / days)
+            one.fresh = 1.0 + freshness * 0.5 ** (age / FRESH_DAYS)
 
 
 def _inside(view: View, span: Span) -> View | None:

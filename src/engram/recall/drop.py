@@ -228,6 +228,7 @@ def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int
 EXPLAINED = 50
 """So many hits carry their evidence unasked; to write it all down takes as long as to find them."""
 FORMS = ("content", "summary", "key_fact", "label")
+BYTES_A_TOKEN = 4
 
 
 def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
@@ -280,7 +281,7 @@ def _costs(memory: Memory) -> tuple[int, ...]:
 def _hit(one: Candidate, form: int, relevance: float, *, counted: bool, told: bool) -> Hit:
     """A hit. What stands below is never shown as more relevant: the number orders the list it stands in.
 
-    What it costs is counted where there is a budget to keep; elsewhere an estimate will do.
+    What it costs is counted where there is a budget to keep; elsewhere its length tells it well enough.
     """
     memory = one.record
     text = getattr(memory.forms, FORMS[form]) if form else memory.content
@@ -296,5 +297,5 @@ def _hit(one: Candidate, form: int, relevance: float, *, counted: bool, told: bo
         relevance=relevance,
         text=memory.with_mark(text or memory.content),
         form=FORMS[form if text else 0],
-        tokens=_costs(memory)[form] if counted else tokens.estimate(memory.content),
+        tokens=_costs(memory)[form] if counted else len(memory.content.encode()) // BYTES_A_TOKEN + 1,
     )

@@ -90,8 +90,14 @@ def asking(question: str) -> str:
     >>> asking("What a day. I slept badly yesterday. Where does Anna live?"), asking("Anna's address")
     ('Where does Anna live?', "Anna's address")
     """
-    told = sentences(question[:LONGEST_READ]) if len(question) > LEAST_TOLD else ()
+    is_one = question.isascii() and not _STOPS.search(question, 0, len(question) - 1)
+    if is_one or len(question) <= LEAST_TOLD:
+        return question
+    told = sentences(question[:LONGEST_READ])
     return next((one for one in reversed(told) if is_question(one)), question)
+
+
+_STOPS: Final = re.compile(r"[.!?\n]")
 
 
 @read_once

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +26,8 @@ from engram.text.bm25 import K1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from engram.ports import Keys
 
     Found = Sequence[tuple[int, float]]
     Numbers = NDArray[np.float64]
@@ -53,15 +55,14 @@ COLUMNS = (
 _PLACES = {name: place for place, name in enumerate(COLUMNS)}
 
 
-def _covered(by_words: Matched, plan: Planned) -> float:
-    """How far believed memories say the question's own words, 0 to 1.
+def _covered(shares: Numbers, keys: Keys, plan: Planned) -> float:
+    """How far believed memories say the question's own words, 0 to 1, by the share that each says.
 
     What was only said does not count: "if I ate meat …" must not stand between a question and its answer.
     """
-    shares = said_shares(by_words, plan)
     best = np.argsort(-shares)[:HEEDED]
     believed = View(plan.view.access, plan.view.filters.without_said)
-    said = shares[best[plan.words.passing(by_words.keys[best], believed)]]
+    said = shares[best[plan.words.passing(keys[best], believed)]]
     return float(said.max(initial=0.0))
 
 
@@ -82,13 +83,14 @@ class Pool:
 
     def __init__(self, by_words: Matched, by_meaning: Found, plan: Planned) -> None:
         self.plan = plan
-        self._covered = _covered(by_words, plan)
         near = dict(by_meaning)
         known = by_words.keys.tolist()
         seen = set(known)
         further = plan.words.of([key for key in near if key not in seen])
         self.matched = _joined(by_words, further)
-        self._numbers = self._weighed(self.matched, near)
+        shares = said_shares(self.matched, plan)
+        self._covered = _covered(shares[: len(known)], by_words.keys, plan)
+        self._numbers = self._weighed(self.matched, shares, near)
         self["text_rank"][: len(known)] = np.arange(1, len(known) + 1)
         ranks = {key: rank for rank, key in enumerate(near, 1)}
         self["vector_rank"][:] = [ranks.get(key, 0) for key in self.matched.keys.tolist()]
@@ -126,7 +128,8 @@ class Pool:
         if not new:
             return
         matched = self.plan.words.of(new)
-        self._numbers = np.concatenate([self._numbers, self._weighed(matched, {})], axis=1)
+        weighed = self._weighed(matched, said_shares(matched, self.plan), {})
+        self._numbers = np.concatenate([self._numbers, weighed], axis=1)
         self.matched = _joined(self.matched, matched)
         for key in matched.keys.tolist():
             self.lines[key] = len(self.lines)
@@ -145,21 +148,18 @@ class Pool:
             found[key].wording = self.wordings[key]
         return found
 
-    def _weighed(self, matched: Matched, near: dict[int, float]) -> Numbers:
+    def _weighed(self, matched: Matched, shares: Numbers, near: dict[int, float]) -> Numbers:
         """What words and meaning say about some memories, a row for each of `COLUMNS`."""
         plan, keys, weights = self.plan, matched.keys, self.plan.shown.weights
-        cosine = np.array([near.get(key, np.nan) for key in keys.tolist()])
-        unmeant = np.isnan(cosine)
-        if plan.near_search is not None and unmeant.any():
+        cosine = np.array([near.get(key, nan) for key in keys.tolist()])
+        unmeant = np.isnan(cosine).nonzero()[0]
+        if plan.near_search is not None and len(unmeant):
             cosine[unmeant] = plan.near_search.compare(keys[unmeant])
-            unmeant = np.isnan(cosine)
+            unmeant = np.isnan(cosine).nonzero()[0]
         numbers = np.zeros((len(COLUMNS), len(keys)))
         bm25, said, text, _, vector, meaning, own, relevance = numbers[:8]
-        bm25[:], said[:], by_words = (
-            matched.scores,
-            said_shares(matched, plan),
-            _words_fit(matched, plan, min(1.0, self._covered / COVERED)),
-        )
+        bm25[:], said[:] = matched.scores, shares
+        by_words = _words_fit(matched, plan, min(1.0, self._covered / COVERED))
         text[:] = SAID_RELEVANCE * said
         if plan.mass:
             np.maximum(text, np.maximum(by_words, bm25) / (plan.mass * (K1 + 1)), out=text)
@@ -169,7 +169,7 @@ class Pool:
         usual = plan.usual_noise
         vector[:] = (cosine - usual.mean) / (usual.deviation * CERTAIN_DEVIATIONS)
         vector[unmeant] = meaning[unmeant] = 0.0
-        vector.clip(0.0, 1.0, out=vector)
+        np.minimum(1.0, np.maximum(0.0, vector, out=vector), out=vector)
         np.maximum(0.0, weights["text"] * by_words + meaning, out=own)
         relevance[:] = 1.0 - (1.0 - text) * (1.0 - vector)
         numbers[COSINE], numbers[_PLACES["time"]] = cosine, 1.0

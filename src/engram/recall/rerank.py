@@ -31,7 +31,7 @@ from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
 
 MMR_LAMBDA = 0.7  # relevance against variety
-MMR_DEPTH = 30  # how far down the list reranking looks (measured)
+MMR_DEPTH = 15  # how far down the list reranking looks (measured)
 READ_DEPTH = 30  # hits that a cross-encoder or a model puts in order
 
 # ---------------------------------------------------------------- order

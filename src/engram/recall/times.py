@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from math import exp, inf
 from typing import Final, Literal
 
@@ -121,29 +121,36 @@ def day_words(span: Span) -> str:
     return " ".join(spelled(span.first.date()))
 
 
-def proximity(moments: Iterable[datetime], asked: Iterable[Span]) -> float:
+Bounds = tuple[float, float, float]
+"""Both ends of a time and one deviation of the bell beside it, in seconds: no zone need be asked."""
+
+
+def proximity(moments: Iterable[datetime], asked: Iterable[Bounds]) -> float:
     """How near the nearest of `moments` lies to one of the times: 1 inside, falling off like a bell beside.
 
-    >>> may = Span("May", datetime(2023, 5, 1), datetime(2023, 6, 1))
-    >>> proximity([datetime(2023, 5, 9)], [may]), round(proximity([datetime(2023, 6, 11)], [may]), 2)
+    >>> may = bounds([Span("May", datetime(2023, 5, 1), datetime(2023, 6, 1))])
+    >>> proximity([datetime(2023, 5, 9)], may), round(proximity([datetime(2023, 6, 11)], may), 2)
     (1.0, 0.43)
     """
-    times, nearest = [moment.timestamp() for moment in moments], 0.0
-    for first, last, deviation in map(_bounds, asked):
+    times, nearest = [moment.timestamp() for moment in moments], inf
+    for first, last, deviation in asked:
         for moment in times:
             if first <= moment < last:
                 return 1.0
-            away = max(first - moment, moment - last) / deviation
-            nearest = max(nearest, exp(-(away**2) / 2))
-    return nearest
+            nearest = min(nearest, max(first - moment, moment - last) / deviation)
+    return exp(-(nearest**2) / 2)
 
 
-@lru_cache(maxsize=64)
-def _bounds(span: Span) -> tuple[float, float, float]:
-    """Both ends of a time and one deviation of the bell beside it, in seconds: no zone need be asked."""
-    first = -inf if span.first is None else span.first.timestamp()
-    last = inf if span.last is None else span.last.timestamp()
-    return first, last, reach(span).total_seconds()
+def bounds(asked: Iterable[Span]) -> list[Bounds]:
+    """The times as `proximity` compares them."""
+    return [
+        (
+            -inf if span.first is None else span.first.timestamp(),
+            inf if span.last is None else span.last.timestamp(),
+            reach(span).total_seconds(),
+        )
+        for span in asked
+    ]
 
 
 def length(span: Span) -> timedelta:

@@ -107,10 +107,9 @@ class Segment:
         """Which of the keys have a line that holds here, and where those lines stand."""
         if not self.size or not len(keys):
             return _NOWHERE, _NOWHERE
-        near = ((keys >= self.keys[0]) & (keys <= self.keys[-1])).nonzero()[0]
-        found = self.keys.searchsorted(keys[near])
-        good = (self.keys[found] == keys[near]) & self.alive[found]
-        return near[good], found[good]
+        found = self.keys[:-1].searchsorted(keys)
+        here = ((self.keys[found] == keys) & self.alive[found]).nonzero()[0]
+        return here, found[here]
 
     def following(self, keys: Ints) -> tuple[Places, Places]:
         """Which of the keys are followed by a turn of here, and where that turn stands."""
@@ -120,10 +119,10 @@ class Segment:
         before, order = self._followers
         if not len(before):
             return _NOWHERE, _NOWHERE
-        near = ((keys >= before[0]) & (keys <= before[-1])).nonzero()[0]
-        found = before.searchsorted(keys[near])
-        good = (before[found] == keys[near]) & self.alive[order[found]]
-        return near[good], order[found[good]]
+        found = before[:-1].searchsorted(keys)
+        places = order[found]
+        here = ((before[found] == keys) & self.alive[places]).nonzero()[0]
+        return here, places[here]
 
     def kill(self, keys: Ints) -> list[tuple[int, int]]:
         """Let the lines of these keys hold no longer: scope and length of each."""

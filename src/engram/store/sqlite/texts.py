@@ -309,7 +309,7 @@ class TableSearch:
         named: Scored = []
         for at in range(len(self._lists)):
             scores = self._scores(at)
-            places = scores.nonzero()[0]
+            places = (scores > 0).nonzero()[0]  # of flags: of numbers it takes five times as long
             if len(places):
                 named.append((at, places, scores[places]))
         first = _at_least(named, WIDEN * wanted)
