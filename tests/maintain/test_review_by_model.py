@@ -178,7 +178,7 @@ def test_pairs_that_nobody_could_be_asked_about_come_first_the_next_time(
     clock: FakeClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("engram.maintain.review.PAIRS_MOST", 1)
+    monkeypatch.setattr("engram.maintain.support.PAIRS_MOST", 1)
     model = Model(reconcile={"outcome": "keep_both"})
     with asked(clock, model, "auto") as memory:
         rooms = ("small room", "big hall upstairs", "old kitchen downstairs")

@@ -12,17 +12,17 @@ from engram.lazily import dataclass
 from engram.maintain import patterns
 from engram.maintain import patterns as maintain_patterns
 from engram.maintain.apply import UNDONE
-from engram.maintain.step import ACTIVE, Batch, Decision, Drop, Effect, Name, Step, StepContext, becomes
+from engram.maintain.step import ACTIVE, Batch, Decision, Drop, Effect, Keep, Name, Step, StepContext, becomes
 from engram.maintain.support import EVERYTHING, RecentChanges, in_words, memories, noted, places, since, tells
 from engram.maintain.support import keep as support_keep
 from engram.model.facts import Claim, Entity, FactQuery, Named, mark_of
-from engram.model.maintenance import Judgement
+from engram.model.maintenance import Judgement, Sketch
 from engram.model.memory import ANY_STATUS, Filters, Memory, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.enrich import said_at, spoken_of
 from engram.rules.entities import resolve
-from engram.rules.grouping import Box, BoxItem, BoxLimits, boxed, counted, main_topics, trace_of
+from engram.rules.grouping import Box, BoxItem, BoxLimits, boxed, by_count, counted, main_topics, trace_of
 from engram.rules.traits import DRAWN
 from engram.text.forms import key_text
 from engram.text.names import entities as names_in
@@ -145,7 +145,9 @@ def _sealed(
         "boxes": row.boxes,
         "open_since": rest[-1].at.timestamp() if rest else None,
     }
-    if sealed or rest:
+    if sealed:
+        effects.append(Keep(Sketch(row.scope, BOXES, "", body, context.now)))
+    elif rest:
         effects += support_keep(context, row.scope, BOXES, "", body)
     if effects:
         why = f"{len(full)} boxes with {sum(map(len, full))} memories"
@@ -194,7 +196,8 @@ def _box(
         "trace": trace,
     }
     title = ", ".join([*sorted(main_topics(topics)), *names[:3]])
-    return support_keep(context, row.scope, BOX, key, body, title=title, sources=[item.id for item in box])
+    sources = tuple(item.id for item in box)
+    return [Keep(Sketch(row.scope, BOX, key, body, context.now, title, sources))]
 
 
 def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]) -> str:
@@ -203,7 +206,7 @@ def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]
         return ""
     trace = trace_of(main_topics(topics), row.about, BOX_OVERLAP) or key
     old = row.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
-    both = counted([topic] * count for some in (old["topics"], topics) for topic, count in some.items())
+    both = by_count(Counter(old["topics"]) + Counter(topics))
     row.traces[trace] = {
         "topics": both,
         "boxes": [*old["boxes"], key][-LISTED:],
@@ -219,9 +222,8 @@ def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]
 def _traces(context: StepContext, row: BoxRow) -> list[Effect]:
     effects: list[Effect] = []
     for key in row.touched:
-        body = row.traces[key]
         title = ", ".join(sorted(row.about[key]))
-        effects += support_keep(context, row.scope, TRACE, key, body, title=title)
+        effects.append(Keep(Sketch(row.scope, TRACE, key, row.traces[key], context.now, title)))
     row.touched.clear()
     return effects
 

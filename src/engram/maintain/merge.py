@@ -12,7 +12,7 @@ from engram.lazily import dataclass
 from engram.maintain import pairs as maintain_pairs
 from engram.maintain.pairs import NearPair
 from engram.maintain.step import Batch, Decision, Draw, Judge, MemoryChange, Step, StepContext, becomes
-from engram.maintain.support import Questions, level
+from engram.maintain.support import Questions, questions
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
@@ -23,8 +23,6 @@ from engram.rules.enrich import prepare
 from engram.rules.joining import absorbed, apart, ranked, stands
 from engram.rules.sameness import SamenessLimits
 from engram.rules.screen import screen
-
-PAIRS_MOST = 50  # pairs that a model is asked about in a run, for each kind of question
 
 # ---------------------------------------------------------------- joined
 # Joined memories: pairs come in; who takes in whom is decided, cluster by cluster, and what becomes of
@@ -47,11 +45,11 @@ def joining(context: StepContext, cursor: str, step: str, layers: frozenset[Laye
         return iter(())
     least: float = getattr(known[1], step)
     limits = maintain_pairs.limits(least, known[1])
-    questions = Questions(step, PAIRS_MOST, level(context))
+    asked = questions(context, step)
 
     def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
-        yield from decisions(joints(found, limits, questions, context), step, context)
-        yield from noted(questions, unseen, step, context)
+        yield from decisions(joints(found, limits, asked, context), step, context)
+        yield from noted(asked, unseen, step, context)
 
     return maintain_pairs.look(context, cursor, step, layers, least, decide)
 

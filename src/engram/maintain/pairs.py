@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
 from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, StepContext, becomes
+from engram.maintain.support import COMPARED
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Judgement
@@ -85,8 +86,9 @@ def nearest_found(context: StepContext, space: Space) -> NearestFound:
 
 
 def forget_nearest(context: StepContext) -> None:
-    """Let go of what was found: it takes much room."""
-    context.notes.pop("nearest", None)
+    """Let go of what was found, and of what was read of it: it takes much room."""
+    for note in ("nearest", COMPARED):
+        context.notes.pop(note, None)
 
 
 class NearestFound:

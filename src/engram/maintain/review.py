@@ -11,7 +11,6 @@ from typing import Final
 
 from engram.maintain import merge
 from engram.maintain import pairs as maintain_pairs
-from engram.maintain.merge import PAIRS_MOST
 from engram.maintain.pairs import NearPair, doubted, superseded
 from engram.maintain.step import (
     ACTIVE,
@@ -41,6 +40,7 @@ from engram.maintain.support import (
     may_be_shown,
     memories,
     noted,
+    questions,
     since,
 )
 from engram.model.capture import Draft
@@ -93,7 +93,7 @@ EVERYTHING: Final = View(Access.everything(), Filters())
 def plan_contradictions(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Judge pairs of facts of which one object at a time can hold; each pair once."""
     pairs = _pairs(context)
-    questions = Questions(KIND, PAIRS_MOST, level(context))
+    asked = questions(context, KIND)
     changed: frozenset[str] = frozenset()
     for start in range(0, len(pairs), TOGETHER):
         some = pairs[start : start + TOGETHER]
@@ -101,7 +101,7 @@ def plan_contradictions(context: StepContext, _cursor: str) -> Iterator[Batch]:
         decisions: list[Decision] = []
         for mark, pair in some:
             if pair.key not in judged and changed.isdisjoint({pair.older.id, pair.newer.id}):
-                made = _decided(pair, questions, context)
+                made = _decided(pair, asked, context)
                 if made is not None:
                     note = Judge(Judgement(FACTS, mark, "seen", context.now))
                     made = replace(made, effects=(*made.effects, note))
@@ -406,13 +406,13 @@ def plan_reconciliation(context: StepContext, cursor: str) -> Iterator[Batch]:
     if known is None:
         return iter(())
     near = known[1]
-    questions = Questions(RECONCILING_STEP, PAIRS_MOST, level(context))
+    asked = questions(context, RECONCILING_STEP)
     limits = maintain_pairs.limits(near.reconcile, near)
 
     def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
         due = [pair for pair in found if _is_due(pair)]
-        yield from _decided_reconciling(due, limits, questions, context)
-        yield from merge.noted(questions, unseen, RECONCILING_STEP, context)
+        yield from _decided_reconciling(due, limits, asked, context)
+        yield from merge.noted(asked, unseen, RECONCILING_STEP, context)
 
     return maintain_pairs.look(
         context, cursor, RECONCILING_STEP, LAYERS, near.reconcile, decide, below=near.merge, most=NEAREST

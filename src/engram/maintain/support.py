@@ -243,6 +243,10 @@ def rejections(memory: Memory, known: dict[str, Judgement], context: StepContext
 # decides, rules only where it gives no answer. What is secret is never shown to a model.
 
 
+PAIRS_MOST: Final = 50
+"""Pairs that a model is asked about in a run, for each kind of question."""
+COMPARED: Final = "compared"
+"""The note of what was read of the memories of pairs."""
 Ask = Callable[[Sequence[str]], tuple[Chosen, ...] | None]
 Weighed = tuple[Memory, Review]
 
@@ -301,12 +305,12 @@ class Questions:
     kind: str
     left: int
     level: str
+    compared: Compared
+    """What rules say about pairs."""
     answered: list[Judgement] = field(default_factory=list)
     """What was answered about pairs of this slice, to be remembered."""
     postponed: set[str] = field(default_factory=set)
     """Ids of memories of pairs that could not be asked about in this run."""
-    compared: Compared = field(default_factory=Compared)
-    """What rules say about pairs."""
 
     def may_ask(self, *memories: Memory) -> bool:
         """Whether a model may be asked about these, and is: each call counts. What must wait is noted."""
@@ -317,6 +321,12 @@ class Questions:
             return False
         self.left -= 1
         return True
+
+
+def questions(context: StepContext, kind: str) -> Questions:
+    """How a step judges pairs, with what the run's other steps have read of them."""
+    compared = context.notes.setdefault(COMPARED, Compared())
+    return Questions(kind, PAIRS_MOST, level(context), compared)
 
 
 def _ruled(review: Review) -> Chosen:

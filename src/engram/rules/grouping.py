@@ -182,8 +182,7 @@ def main_topics(counts: Mapping[str, int]) -> frozenset[str]:
     >>> sorted(main_topics({"food": 3, "travel": 2, "music": 1, "sport": 1}))
     ['food', 'music', 'travel']
     """
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return frozenset(topic for topic, _ in ordered[:MAIN])
+    return frozenset(list(by_count(counts))[:MAIN])
 
 
 def trace_of(topics: frozenset[str], traces: Mapping[str, frozenset[str]], least: float) -> str | None:
@@ -204,7 +203,11 @@ def trace_of(topics: frozenset[str], traces: Mapping[str, frozenset[str]], least
 
 def counted(items: Iterable[Iterable[str]]) -> dict[str, int]:
     """How often each topic occurs, the commonest first."""
-    counts = Counter(topic for some in items for topic in some)
+    return by_count(Counter(topic for some in items for topic in some))
+
+
+def by_count(counts: Mapping[str, int]) -> dict[str, int]:
+    """Topics with their counts, the commonest first."""
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

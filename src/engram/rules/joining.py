@@ -31,12 +31,12 @@ from engram.rules.traits import (
     is_session_note,
     kept_by_itself,
 )
-from engram.text.marks import differences
+from engram.text.marks import differences, meaning
 
 SHARED = 0.45
 """What states the same thing otherwise shares that many of the words at least."""
-HELD = 4_096
-"""Statements that are kept in mind at most."""
+HELD, LINES_HELD = 4_096, 131_072
+"""Statements, and lines of words, that are kept in mind at most."""
 TALES = frozenset({Kind.EPISODIC, Kind.SEMANTIC})
 """Kinds that may say the same; a procedure or a piece of code says something else than a tale about it."""
 
@@ -77,6 +77,7 @@ class Compared:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], NewStatement] = {}
+        self._lines: dict[tuple[str, int], tuple[str, ...]] = {}
 
     def of(self, memory: Memory) -> NewStatement:
         """What a memory states."""
@@ -87,12 +88,21 @@ class Compared:
             self._known[key] = NewStatement(memory)
         return self._known[key]
 
+    def _line(self, memory: Memory) -> tuple[str, ...]:
+        key = memory.id, memory.version
+        if key not in self._lines:
+            if len(self._lines) >= LINES_HELD:
+                self._lines.clear()
+            self._lines[key] = meaning(memory.content)
+        return self._lines[key]
+
     def same(self, older: Memory, newer: Memory, cosine: float, limits: SamenessLimits) -> Same | None:
         """Whether rules alone can say that two memories say the same."""
-        before, after = self.of(older), self.of(newer)
         # The words are looked at first: that is quick, and seldom enough.
-        if not (stands_in(after.line, before.line) or stands_in(before.line, after.line)):
+        mine, theirs = self._line(newer), self._line(older)
+        if not (stands_in(mine, theirs) or stands_in(theirs, mine)):
             return None
+        before, after = self.of(older), self.of(newer)
         if differences(before.marks, after.marks):
             return None
         verdict = decide(after, [Neighbour(older, before, cosine)], limits)
@@ -103,9 +113,9 @@ class Compared:
 
     def replaces(self, older: Memory, newer: Memory, cosine: float | None, limits: SamenessLimits) -> bool:
         """Whether rules alone can say that the later of two memories takes the place of the earlier."""
-        before, after = self.of(older), self.of(newer)
-        if cosine is not None and shared(before.line, after.line) < SHARED:
+        if cosine is not None and shared(self._line(older), self._line(newer)) < SHARED:
             return False
+        before, after = self.of(older), self.of(newer)
         verdict = decide(after, [Neighbour(older, before, cosine)], limits)
         return isinstance(verdict, Supersede) and verdict.whole
 

@@ -216,11 +216,20 @@ def done(text: str, now: datetime, among: Container[str] | None = None) -> Deed 
     >>> done("I never sent the report", datetime(2026, 3, 2)) is None
     True
     """
-    plain = _plain(text)
-    if plain is None or lexicon.found(FILE, plain, under="doubt"):
+    plain = _flat(text)
+    wide = is_wide(plain)
+    told = _SO_IT_IS.search(plain) if wide else _says_done(plain, among)
+    # Only what reads like it is looked at more closely: most of what people say does not.
+    if told is None or _plain(text) is None or lexicon.found(FILE, plain, under="doubt"):
         return None
-    if is_wide(plain):
-        return _deed("", plain.rstrip("。！了"), now) if _SO_IT_IS.search(plain) else None
+    if not isinstance(told, tuple):
+        return _deed("", plain.rstrip("。！了"), now)
+    who, words = told
+    return _deed(who, words, now, nobody=not who)
+
+
+def _says_done(plain: str, among: Container[str] | None) -> tuple[str, str] | None:
+    """Who did it, empty where nobody is named, and what was done."""
     for shape in ("did", "is done", "did it"):
         said = lexicon.pattern(FILE, shape).match(plain)
         verb = _base(said["verb"]) if said else ""
@@ -228,8 +237,8 @@ def done(text: str, now: datetime, among: Container[str] | None = None) -> Deed 
             continue
         if among is not None and verb not in FINISHES and not any(term in among for term in terms(verb)):
             return None
-        who = said["who"] if shape == "did" else "" if shape == "is done" else "i"
-        return _deed(who, f"{verb} {said['what']}", now, nobody=shape == "is done")
+        who = (said["who"] or "i") if shape == "did" else "" if shape == "is done" else "i"
+        return who, f"{verb} {said['what']}"
     return None
 
 
@@ -360,6 +369,10 @@ def _plain(text: str) -> str | None:
     """One plain sentence in lower case; None for several, for a long one, and for a question."""
     if len(text) > LONGEST or is_question(text) or len(sentences(text)) != 1:
         return None
+    return _flat(text)
+
+
+def _flat(text: str) -> str:
     return " ".join(text.lower().replace("’", "'").split()).rstrip(".!")
 
 

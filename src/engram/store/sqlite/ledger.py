@@ -330,11 +330,10 @@ def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
     return sha256(last + _ENCODER.encode(told).encode()).digest()
 
 
-def difference(row: int, old: Memory, new: Memory) -> Difference:
+def difference(row: int, old: Memory, new: Memory, names: Sequence[str]) -> Difference:
     """The fields that differ, in words and numbers."""
-    names = old.differing(new)
     if "forms" in names and isinstance(old.forms, FormsOnDemand) and isinstance(new.forms, FormsOnDemand):
-        names.remove("forms")  # they follow from the content
+        names = [name for name in names if name != "forms"]  # they follow from the content
     before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))
     return Difference(row, before, after, is_secret=not old.tier is new.tier is Tier.CLEAR)
 

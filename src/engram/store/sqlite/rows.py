@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from functools import lru_cache
 from json.encoder import encode_basestring
+from operator import itemgetter
 from typing import Any
 
 from engram.model.clock import EPOCH, to_micros
@@ -176,23 +177,20 @@ class StoredMemory(Memory):
         """The same with other values; what waits goes on waiting."""
         if unknown := fields.keys() - set(FIELD_NAMES):
             raise TypeError(f"a memory has no {', '.join(sorted(unknown))}")
-        known = {**self.__dict__, **fields}
-        for name in fields:
-            known.pop(f"{name} ", None)
-        return _stored_memory(known)
+        read = {f"{name} ": value for name, value in fields.items() if name in _LATER}
+        return _stored_memory({**self.__dict__, **read, **fields})
 
     def differing(self, other: Memory) -> list[str]:
         """The fields in which another one differs; what waits in both is compared as it waits."""
         if not isinstance(other, StoredMemory):
             return super().differing(other)
-        mine, theirs = self.__dict__, other.__dict__
+        mine, theirs = _AS_KEPT(self.__dict__), _AS_KEPT(other.__dict__)
+        if mine == theirs:
+            return []
         return [
             name
-            for name, kept in _KEPT_AS
-            if kept not in mine
-            or kept not in theirs
-            or (mine[kept] is not theirs[kept] and mine[kept] != theirs[kept])
-            if getattr(self, name) != getattr(other, name)
+            for name, one, two in zip(FIELD_NAMES, mine, theirs, strict=True)
+            if one is not two and one != two and getattr(self, name) != getattr(other, name)
         ]
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Memory], tuple[dict[str, Any]]]:
@@ -387,8 +385,8 @@ _LATER: Mapping[str, Callable[[Any], Any]] = {
     "affect": lambda told: Affect(*told) if any(told) else _NO_AFFECT,
     "forms": _read_forms,
 }
-_KEPT_AS = tuple((name, f"{name} " if name in _LATER else name) for name in FIELD_NAMES)
-"""The fields, and where a line that was read holds each."""
+_AS_KEPT = itemgetter(*(f"{name} " if name in _LATER else name for name in FIELD_NAMES))
+"""The fields as a line that was read holds them."""
 for _name in FIELD_NAMES:
     # In the place of the parent's slot, so that `__dict__` is looked at first.
     setattr(StoredMemory, _name, _ReadLater(_name, _LATER[_name]) if _name in _LATER else None)

@@ -203,16 +203,17 @@ class SqliteUnit:
         self._read.pop(new.id, None)
         place = self._place(new.scope)
         named = sqlite_names.mentioned(self._db, row) if new.sealed and not old.sealed else None
-        change = ledger.difference(row, old, new)
+        differing = old.differing(new)
+        change = ledger.difference(row, old, new, differing)
         self._last.clear()
         self._same.clear()
         self._scopes.pop(new.id, None)
         self._company.changed()
-        rows.replace(self._db, row, old, new, old.differing(new), place[0])
-        if new.metadata != old.metadata:
+        rows.replace(self._db, row, old, new, differing, place[0])
+        if "metadata" in differing:
             self.finish()
             rows.change(self._db, row, new)
-        if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
+        if findable is not None or "entities" in differing or new.scope.namespace != old.scope.namespace:
             names = sqlite_names.named(findable.names if findable else (), new.entities)
             places = (self._place(old.scope)[1], place[1])
             self._naming.change(row, places, names, to_micros(new.happened_at))
@@ -313,7 +314,8 @@ class SqliteUnit:
         row, old = self._find(memory_id)
         feedback.add(self._db, row, question, self._clock.now(), helpful=helpful)
         self._read.clear()
-        change = ledger.difference(row, old, self._find(memory_id)[1])
+        new = self._find(memory_id)[1]
+        change = ledger.difference(row, old, new, old.differing(new))
         self._tell(Verb.FEEDBACK, old, because, change=change)
 
     def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
