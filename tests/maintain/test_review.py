@@ -78,14 +78,14 @@ def test_refusals_come_after_a_day_after_three_days_and_then_never_again(
         return rules(memory.consolidate(stages=STAGE)).get(one) == "gate.reject"
 
     seen = []
-    for hours in range(0, 24 * 15, 4):
+    for hours in range(0, 24 * 15, 12):
         if refused():
             seen.append(hours)
-        clock.advance(hours=4, seconds=-1)
+        clock.advance(hours=12, seconds=-1)
     assert len(seen) == 3
     first, second, third = seen
-    assert second - first in (24, 28)
-    assert third - second in (72, 76)
+    assert second - first in (24, 36)
+    assert third - second in (72, 84)
     last = memory.upkeep._caller.tools.store.upkeep.judged("gate", [one])[one]  # noqa: SLF001
     assert (last.times, last.again_at) == (3, None)
     assert now(memory, one).layer is Layer.WORKING

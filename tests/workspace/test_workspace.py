@@ -11,7 +11,8 @@ import pytest
 
 from engram import Engram
 from engram.errors import InvalidInput, WorkspaceError
-from engram.model.memory import Status
+from engram.model.capture import Draft
+from engram.model.memory import Priority, Status
 from engram.testing import FakeClock, HashEmbedder
 
 
@@ -319,10 +320,10 @@ def test_a_loop_closed_in_the_memory_is_an_event_that_closes_it(memory: Engram, 
 
 
 def test_the_ledger_stays_short_and_the_rest_is_archived(memory: Engram, folder: Path) -> None:
-    for number in range(200):
-        memory.remember(
-            f"Shelf {number} holds {number * 7} boxes", apart=True, priority="P3" if number % 2 else "P2"
-        )
+    memory.remember_many(
+        Draft(f"Shelf {number} holds {number * 7} boxes", apart=True, priority=Priority(f"P{2 + number % 2}"))
+        for number in range(200)
+    )
     memory.workspace.init(folder)
     assert len(events(folder)) <= 150
     (archive,) = folder.glob("memory/ledger-archive-*.jsonl")
