@@ -20,10 +20,9 @@ from benchmarks import told_asked
 from engram import Engram
 from engram.bench import retrieval
 from engram.bench.everyday import Everyday, balanced
-from engram.bench.retrieval import Answered, AskedAt, by_session, places_of, quality
+from engram.bench.retrieval import Answered, quality
 from engram.config import Config, load
 from engram.embed import open_embedder
-from engram.model.capture import Receipt
 from engram.ports import Embedder
 from engram.testing import FakeClock
 
@@ -104,12 +103,14 @@ def _examined(folder: Path, limit: int | None, model: str) -> dict[str, Row]:
     for name, file in SETS.items():
         answered: dict[str, list[Answered]] = {variant: [] for variant in VARIANTS}
         for haystack in retrieval.load(name, folder / file, limit):
-            with Engram.open(
-                ":memory:", config=config, embedder=embedder, clock=AskedAt(haystack.asked_at)
-            ) as memory:
-                names = _written(memory, haystack)
+            clock = FakeClock(haystack.asked_at)
+            with Engram.open(":memory:", config=config, embedder=embedder, clock=clock) as memory:
+                written = retrieval.write(memory, haystack.documents)
                 for variant in _each():
-                    answered[variant] += _asked(memory, haystack, names, sessions=name == "longmemeval")
+                    answered[variant] += [
+                        retrieval.answer(memory, ask, written.names, sessions=name == "longmemeval")
+                        for ask in haystack.asks
+                    ]
         for variant, found in answered.items():
             figures = quality(found, sessions=name == "longmemeval")
             rows[variant][name] = tuple(figures[figure] for figure in SHOWN[name])
@@ -127,27 +128,6 @@ def _each() -> Iterator[str]:
     for variant, constants in VARIANTS.items():
         with _set(constants):
             yield variant
-
-
-def _written(memory: Engram, haystack: retrieval.Haystack) -> dict[str, frozenset[str]]:
-    receipts = memory.remember_many([document.draft for document in haystack.documents], partial=True)
-    names: dict[str, frozenset[str]] = {}
-    for document, receipt in zip(haystack.documents, receipts, strict=True):
-        if isinstance(receipt, Receipt):
-            names[receipt.memory.id] = names.get(receipt.memory.id, frozenset()) | {document.name}
-    return names
-
-
-def _asked(
-    memory: Engram, haystack: retrieval.Haystack, names: Mapping[str, frozenset[str]], *, sessions: bool
-) -> list[Answered]:
-    found = []
-    for ask in haystack.asks:
-        hits = memory.recall(ask.text, limit=100 if sessions else 20, min_relevance=0.0, dry=True)
-        ranking = [(names.get(hit.memory.id, frozenset[str]()), hit.score) for hit in hits]
-        places = places_of(by_session(ranking) if sessions else [one for one, _ in ranking], ask.wanted)
-        found.append(Answered(ask, places, 0.0, 0.0, not hits))
-    return found
 
 
 def _everyday(everyday: Everyday, talk: dict[str, Any]) -> dict[str, Row]:

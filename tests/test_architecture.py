@@ -56,9 +56,9 @@ OWNERS = {
     "tokenizers": {"embed"},
     "cryptography": {"rules", "store"},
     "keyring": {"keys"},
-    "click": {"cli", "bench"},
+    "click": {"cli"},
     "msgspec": {"operations", "remote", "server"},
-    "rich": {"cli", "bench"},
+    "rich": {"cli"},
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from engram.bench.commands import bench
+from engram.cli.bench import bench
 from tests.bench.made_up import EVERYDAY, LOCOMO, LONGMEMEVAL, MEMDAILY, write
 from tests.tables import every
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from engram.config import Config
 from engram.engine import Engram
@@ -24,8 +24,35 @@ SHOWN = 3
 
 Case = dict[str, Any]
 Figures = dict[str, Any]
+Groups = Sequence[Sequence[object]]
 Tell = Callable[[bool, str, object], None]
 """Told of each thing examined: whether it is right, which case it belongs to, what was seen."""
+
+
+class Listener(NamedTuple):
+    """A fresh memory with a clock moved by hand."""
+
+    memory: Engram
+    clock: FakeClock
+
+    def wait(self, until: datetime) -> None:
+        """Let time pass until then."""
+        self.clock.advance(seconds=max(0.0, (until - self.clock.now()).total_seconds()))
+
+    def say(self, user: str | None, session: str = "a", assistant: str | None = None) -> None:
+        """Tell it what was said just now."""
+        self.memory.observe(user, assistant, session=session, time=self.clock.now())
+
+    def kept(self, session: str = "a") -> list[str]:
+        """What is left when the session has ended."""
+        self.memory.flush(session)
+        return [memory.content for memory in self.memory.list(limit=1_000)]
+
+    def answers(self, question: str) -> list[str]:
+        """What a person reads of each hit: its own words where it has some, and its memory's."""
+        hits = self.memory.recall(question, limit=SHOWN, dry=True)
+        both = ((getattr(hit, "content", None), hit.memory.content) for hit in hits)
+        return [" / ".join(dict.fromkeys(filter(None, parts))) for parts in both]
 
 
 class Everyday:
@@ -36,82 +63,80 @@ class Everyday:
 
     def examine(self, only: str | None = None) -> Figures:
         """The figures of each part of the file, language by language."""
-        parts = {
-            "updates": self._updates,
-            "nothing": self._nothing,
-            "keep": self._keep,
-            "stories": self._stories,
-        }
+        parts = {"updates": self._updates, "nothing": self._nothing, "keep": self._keep}
         figures: Figures = {}
-        for name, part in parts.items():
-            cases = self._data.get(name) or []
-            if cases and only in {None, name}:
-                by_language: dict[str, list[Case]] = {}
-                for case in cases:
-                    by_language.setdefault(case.get("lang", "en"), []).append(case)
-                figures[name] = {language: part(by_language[language]) for language in sorted(by_language)}
+        for name, part in {**parts, "stories": self._stories}.items():
+            cases = self._data.get(name) or [] if only in {None, name} else []
+            for language in sorted({case.get("lang", "en") for case in cases}):
+                of_it = [case for case in cases if case.get("lang", "en") == language]
+                figures.setdefault(name, {})[language] = part(of_it)
         return figures
 
     def _updates(self, cases: Sequence[Case]) -> Figures:
         kinds: dict[str, list[bool]] = {}
-        for case, lived in self.updates(cases):
-            kinds.setdefault(case["kind"], []).append(self.holds(lived, case))
+        for case, listener in self.updates(cases):
+            kinds.setdefault(case["kind"], []).append(self.holds(listener, case))
         return balanced(kinds)
 
     def updates(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Listener]]:
-        """Each case with a memory to which it was told, among other things it knows."""
+        """Each case with a memory to which it was told, among older and newer things it knows.
+
+        So the newest is not right by being the newest.
+        """
         for case in cases:
             with self._listener() as listener:
-                around = self._others(case)
-                listener.know(around[::2])
+                memory, clock, others = listener.memory, listener.clock, self._others(case)
+                memory.remember_many([{"content": text} for text in others[::2]])
                 session = "a"
-                for part, words in enumerate((case["before"], case["after"])):
-                    if part and not case.get("same_session"):
-                        listener.memory.flush(session)
+                for words in (case["before"], case["after"]):
+                    if words is case["after"] and not case.get("same_session"):
+                        memory.flush(session)
                         session = "b"
-                        listener.clock.advance(days=7)
+                        clock.advance(days=7)
                     for text in words:
                         listener.say(text, session)
-                        listener.clock.advance(minutes=2)
-                listener.memory.flush(session)
-                listener.clock.advance(days=1)
-                listener.know(around[1::2])
-                listener.clock.advance(days=1)
+                        clock.advance(minutes=2)
+                memory.flush(session)
+                clock.advance(days=1)
+                memory.remember_many([{"content": text} for text in others[1::2]])
+                clock.advance(days=1)
                 yield case, listener
 
     def holds(self, listener: Listener, case: Case) -> bool:
         """Whether the later words had the effect they should have."""
-        if case["kind"] == "both":
-            asked, good = case["questions"], True
-        else:
-            asked, texts = case.get("still", []), listener.answers(case["question"])
-            good = _first_right(texts, case["current"], case.get("obsolete", [])) is not None
-            self._tell(good, case["id"], texts)
-        for one in asked:
-            texts = listener.answers(one["q"])
-            right = _place(texts, one["match"]) is not None
-            self._tell(right, case["id"], texts)
-            good = good and right
-        return good
+        both = case["kind"] == "both"
+        others = case.get("questions" if both else "still", [])
+        asked: list[tuple[str, Groups, Groups]] = [(one["q"], one["match"], []) for one in others]
+        if not both:
+            asked.insert(0, (case["question"], case["current"], case.get("obsolete", [])))
+        rights = []
+        for question, current, obsolete in asked:
+            texts = listener.answers(question)
+            rights.append(_first_right(texts, current, obsolete) is not None)
+            self._tell(rights[-1], case["id"], texts)
+        return all(rights)
 
     def _nothing(self, cases: Sequence[Case]) -> Figures:
         clean = []
-        for case in cases:
-            with self._listener() as listener:
-                kept = listener.kept(case["user"], case.get("assistant"))
+        for case, kept in self._messages(cases):
             clean.append(not kept)
             self._tell(not kept, case["id"], kept)
         return {"nothing kept": _share(clean), "n": len(clean)}
 
     def _keep(self, cases: Sequence[Case]) -> Figures:
         held = []
-        for case in cases:
-            with self._listener() as listener:
-                kept = listener.kept(case["user"])
+        for case, kept in self._messages(cases):
             for expected in case["expect"]:
                 held.append(_place(kept, expected) is not None)
                 self._tell(held[-1], case["id"], (expected, kept))
         return {"kept": _share(held), "n": len(held)}
+
+    def _messages(self, cases: Sequence[Case]) -> Iterator[tuple[Case, list[str]]]:
+        """Each message with what it leaves."""
+        for case in cases:
+            with self._listener() as listener:
+                listener.say(case["user"], assistant=case.get("assistant"))
+                yield case, listener.kept()
 
     def _stories(self, cases: Sequence[Case]) -> Figures:
         captured: list[bool] = []
@@ -139,7 +164,17 @@ class Everyday:
         """Each story with a memory that lived through it, and what that kept."""
         for case in cases:
             with self._listener(datetime.fromisoformat(case["turns"][0]["at"])) as listener:
-                yield case, listener, listener.live_through(case["turns"])
+                session = case["turns"][0]["session"]
+                for turn in case["turns"]:
+                    if turn["session"] != session:
+                        listener.memory.flush(session)
+                        session = turn["session"]
+                    listener.wait(datetime.fromisoformat(turn["at"]))
+                    by_user = turn["role"] == "user"
+                    listener.say(
+                        turn["text"] if by_user else None, session, None if by_user else turn["text"]
+                    )
+                yield case, listener, listener.kept(session)
 
     def answered(self, listener: Listener, case: Case) -> tuple[list[int | None], list[bool]]:
         """Where each right answer stands, and of each thing never told whether nothing came back."""
@@ -159,63 +194,16 @@ class Everyday:
     def _others(self, case: Case) -> list[str]:
         """Statements about other people and things that cannot be taken for an answer to this case."""
         asked = (*case.get("still", []), *case.get("questions", []))
-        wanted = [case.get("current"), case.get("obsolete"), *(one["match"] for one in asked)]
+        wanted = [case.get("current", []), case.get("obsolete", []), *(one["match"] for one in asked)]
         others = self._data.get("others", {})
         known = others.get(case.get("lang", "en"), others.get("en", []))
-        return [text for text in known if not any(_matches(text, groups) for groups in wanted if groups)]
+        return [text for text in known if not any(_matches(text, groups) for groups in wanted)]
 
     @contextmanager
     def _listener(self, start: datetime = START) -> Iterator[Listener]:
         clock = FakeClock(start)
         with Engram.open(":memory:", config=self._config, embedder=self._embedder, clock=clock) as memory:
             yield Listener(memory, clock)
-
-
-class Listener:
-    """A fresh memory with a clock moved by hand."""
-
-    def __init__(self, memory: Engram, clock: FakeClock) -> None:
-        self.memory, self.clock = memory, clock
-
-    def wait(self, until: datetime) -> None:
-        """Let time pass until then."""
-        self.clock.advance(seconds=max(0.0, (until - self.clock.now()).total_seconds()))
-
-    def say(self, user: str | None, session: str, assistant: str | None = None) -> None:
-        """Tell it what was said just now."""
-        self.memory.observe(user, assistant, session=session, time=self.clock.now())
-
-    def know(self, statements: Sequence[str]) -> None:
-        """Other things, older and newer than the case: the newest is not right by being the newest."""
-        if statements:
-            self.memory.remember_many([{"content": text} for text in statements])
-
-    def kept(self, user: str, assistant: str | None = None) -> list[str]:
-        """What one message leaves."""
-        self.say(user, "a", assistant)
-        return self._end("a")
-
-    def live_through(self, turns: Sequence[Case]) -> list[str]:
-        """What weeks of talk leave."""
-        session = turns[0]["session"]
-        for turn in turns:
-            if turn["session"] != session:
-                self.memory.flush(session)
-                session = turn["session"]
-            self.wait(datetime.fromisoformat(turn["at"]))
-            by_user = turn["role"] == "user"
-            self.say(turn["text"] if by_user else None, session, None if by_user else turn["text"])
-        return self._end(session)
-
-    def answers(self, question: str) -> list[str]:
-        """What a person reads of each hit: its own words where it has some, and its memory's."""
-        hits = self.memory.recall(question, limit=SHOWN, dry=True)
-        both = ((getattr(hit, "content", None), hit.memory.content) for hit in hits)
-        return [" / ".join(dict.fromkeys(filter(None, parts))) for parts in both]
-
-    def _end(self, session: str) -> list[str]:
-        self.memory.flush(session)
-        return [memory.content for memory in self.memory.list(limit=1_000)]
 
 
 def balanced(kinds: dict[str, list[bool]]) -> Figures:
@@ -226,18 +214,16 @@ def balanced(kinds: dict[str, list[bool]]) -> Figures:
     return {"balanced": mean, "all": _share(flat), **shares, "n": len(flat)}
 
 
-def _matches(text: str, groups: Sequence[Sequence[object]]) -> bool:
+def _matches(text: str, groups: Groups) -> bool:
     low = text.lower()
     return bool(groups) and all(any(str(one).lower() in low for one in group) for group in groups)
 
 
-def _place(texts: Sequence[str], wanted: Sequence[Sequence[object]]) -> int | None:
+def _place(texts: Sequence[str], wanted: Groups) -> int | None:
     return next((place for place, text in enumerate(texts) if _matches(text, wanted)), None)
 
 
-def _first_right(
-    texts: Sequence[str], current: Sequence[Sequence[object]], obsolete: Sequence[Sequence[object]]
-) -> int | None:
+def _first_right(texts: Sequence[str], current: Groups, obsolete: Groups) -> int | None:
     """Where the current answer stands, if nothing obsolete stands before it."""
     place = _place(texts, current)
     stale = [_matches(text, obsolete) and not _matches(text, current) for text in texts[:place]]

@@ -1,8 +1,9 @@
-"""Haystacks come in, figures of retrieval come out: how much of the evidence stands among the first hits.
+"""Public data sets come in, figures of retrieval come out: how much evidence stands among the first hits.
 
 Each haystack gets a fresh memory, is written through `remember_many` (or heard through `observe`) and asked
 through `recall`, as any caller would. The ranking is taken without the relevance floor, which is there for
 people; a second look with the configured floor tells whether a person would have got anything at all.
+`benchmarks/README.md` tells what counts as a document and as evidence in each set.
 """
 
 from __future__ import annotations
@@ -13,79 +14,65 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from engram.config import Config
 from engram.engine import Engram
 from engram.errors import InvalidInput
-from engram.lazily import dataclass
 from engram.model.capture import Draft, Receipt
 from engram.model.memory import ANY_STATUS, CONTENT_LIMIT
 from engram.model.recall import roll_up
 from engram.ports import Embedder
 
-LIMIT = 20
-SESSION_LIMIT = 100
-"""How many turns are asked for where sessions are ranked, so that enough sessions come together."""
+LIMIT, SESSION_LIMIT = 20, 100
+"""Hits asked for; where sessions are ranked, so many turns that enough sessions come together."""
 DEPTHS = (1, 5, 10, 20)
-REFUSED = "refused"
 PAGE = 500
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+TURNS = {"user": frozenset({"user"}), "all": frozenset({"user", "assistant"})}
+BREAKS = ("\n\n", "\n", ". ", " ")
 
 Figures = dict[str, Any]
-Names = dict[str, frozenset[str]]
-"""Each memory's id with the names of the documents it stands for."""
 
 
-class AskedAt:
-    """A clock that started at a given moment when it was made and runs on from there."""
+class Ask(NamedTuple):
+    """A question, and which documents hold its answer; not answerable where the set's makers say so."""
 
-    def __init__(self, moment: datetime) -> None:
-        self._moment, self._started = moment, time.monotonic()
-
-    def now(self) -> datetime:
-        """The given moment and what has gone by since."""
-        return self._moment + timedelta(seconds=time.monotonic() - self._started)
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return time.monotonic()
+    text: str
+    wanted: frozenset[str]
+    group: str
+    answerable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came back for one question: where its evidence stood, counted from 1."""
+class Document(NamedTuple):
+    """One thing to write, and the name that evidence knows it by. Several may share a name."""
+
+    name: str
+    draft: Draft
+
+
+class Haystack(NamedTuple):
+    """What one fresh memory is given, what it is asked at which moment, and how many questions fell away."""
+
+    documents: tuple[Document, ...]
+    asks: tuple[Ask, ...]
+    asked_at: datetime
+    left_out: int = 0
+
+
+class Answered(NamedTuple):
+    """What came back for one question: where its evidence stood, from 1; empty at the floor or not."""
 
     ask: Ask
     places: list[int]
     best_relevance: float
     ms: float
     empty: bool
-    """Whether nothing at all comes back under the configured relevance floor."""
-
-    def found(self, depth: int) -> int:
-        """How much of the evidence is among the first so many."""
-        return sum(place <= depth for place in self.places)
-
-
-@dataclass(slots=True)
-class Observed:
-    """What was seen over all haystacks."""
-
-    answered: list[Answered] = field(default_factory=list)
-    outcomes: Counter[str] = field(default_factory=Counter)
-    write_s: float = 0.0
-    left_out: int = 0
-    haystacks: int = 0
-    turns: int = 0
-    """Turns that were listened to, those of them that a memory came from, and the memories."""
-    kept: int = 0
-    memories: int = 0
 
 
 def examine(
@@ -101,65 +88,90 @@ def examine(
     With `sessions` the ranking is one of sessions, as `Recall.sessions` makes it; with `listening` documents
     are heard as turns of a conversation instead of being remembered as they are.
     """
-    seen = Observed()
+    from engram.testing import FakeClock  # not at the top: the processes whose memory is measured need none
+
+    answered: list[Answered] = []
+    outcomes, seen, seconds = Counter[str](), Counter[str](), 0.0
     for haystack in haystacks:
-        clock = AskedAt(haystack.asked_at)
+        clock = FakeClock(haystack.asked_at)
         with Engram.open(":memory:", config=config, embedder=embedder, clock=clock) as memory:
-            names = (_listen if listening else _remember)(memory, haystack.documents, seen)
-            seen.answered += [_answer(memory, ask, names, sessions=sessions) for ask in haystack.asks]
-        seen.left_out += haystack.left_out
-        seen.haystacks += 1
-    return _figures(seen, sessions=sessions)
+            written = (listen if listening else write)(memory, haystack.documents)
+            answered += [answer(memory, ask, written.names, sessions=sessions) for ask in haystack.asks]
+        outcomes, seconds = outcomes + written.outcomes, seconds + written.seconds
+        seen.update(haystacks=1, left_out=haystack.left_out, turns=len(haystack.documents))
+        kept = frozenset[str]().union(*written.names.values())
+        seen.update(memories=len(written.names), kept=len(kept))
+    told: Figures = {
+        **quality(answered, sessions=sessions),
+        "by_type" if sessions else "by_category": {
+            group: quality([one for one in answered if one.ask.group == group], sessions=sessions)
+            for group in sorted({one.ask.group for one in answered})
+        },
+        "left_out": seen["left_out"],
+        "latency_ms": latency([one.ms for one in answered]),
+        "answerability": _answerability(answered),
+        "haystacks": seen["haystacks"],
+        "outcomes": dict(outcomes.most_common()),
+        "writes_per_s": _ratio(outcomes.total() - outcomes["refused"], seconds, 1),
+    }
+    if listening:
+        told["turns"] = seen["turns"]
+        told["turns_kept"] = _ratio(seen["kept"], seen["turns"])
+        told["memories_per_turn"] = _ratio(seen["memories"], seen["turns"])
+        told["turns_per_s"] = _ratio(seen["turns"], seconds, 1)
+    return told
 
 
-def _remember(memory: Engram, documents: Sequence[Document], seen: Observed) -> Names:
+class Written(NamedTuple):
+    """Which documents each memory (by its id) stands for, what came of each draft, and the time it took."""
+
+    names: Mapping[str, frozenset[str]]
+    outcomes: Counter[str]
+    seconds: float
+
+
+def write(memory: Engram, documents: Sequence[Document]) -> Written:
+    """Remember the documents as they are."""
     started = time.perf_counter()
     receipts = memory.remember_many([document.draft for document in documents], partial=True)
-    seen.write_s += time.perf_counter() - started
-    names: Names = {}
+    seconds = time.perf_counter() - started
+    names: dict[str, frozenset[str]] = {}
+    outcomes = Counter[str]()
     for document, receipt in zip(documents, receipts, strict=True):
         if isinstance(receipt, Receipt):
             names[receipt.memory.id] = names.get(receipt.memory.id, frozenset()) | {document.name}
-        seen.outcomes[receipt.outcome.value if isinstance(receipt, Receipt) else REFUSED] += 1
-    return names
+        outcomes[receipt.outcome.value if isinstance(receipt, Receipt) else "refused"] += 1
+    return Written(names, outcomes, seconds)
 
 
-def _listen(memory: Engram, documents: Sequence[Document], seen: Observed) -> Names:
-    started = time.perf_counter()
+def listen(memory: Engram, documents: Sequence[Document]) -> Written:
+    """Hear the documents as turns, session by session."""
+    started, heard = time.perf_counter(), []
     for session, said in groupby(documents, key=lambda document: document.draft.session):
-        heard = []
-        for document in said:
-            draft = document.draft
-            message = {"id": document.name, "role": "user", "name": draft.speaker, "content": draft.content}
-            heard.append(memory.observe(messages=[{**message, "time": draft.event_time}], session=session))
-        for observation in (*heard, memory.flush(session)):
-            seen.outcomes.update(receipt.outcome.value for receipt in observation.receipts)
-    seen.write_s += time.perf_counter() - started
-    names: Names = {}
+        for name, draft in said:
+            turn = {"id": name, "role": "user", "name": draft.speaker, "content": draft.content}
+            heard.append(memory.observe(messages=[{**turn, "time": draft.event_time}], session=session))
+        heard.append(memory.flush(session))
+    seconds = time.perf_counter() - started
     page = memory.list(filters=ANY_STATUS, limit=PAGE)
-    while True:
-        names |= {one.id: frozenset(turn.id for turn in memory.said(one.id)) for one in page}
-        if page.cursor is None:
-            break
+    memories = [*page]
+    while page.cursor is not None:
         page = memory.list(filters=ANY_STATUS, limit=PAGE, cursor=page.cursor)
-    seen.turns += len(documents)
-    seen.kept += len(frozenset[str]().union(*names.values()))
-    seen.memories += len(names)
-    return names
+        memories += page
+    names = {one.id: frozenset(turn.id for turn in memory.said(one.id)) for one in memories}
+    outcomes = Counter(receipt.outcome.value for observed in heard for receipt in observed.receipts)
+    return Written(names, outcomes, seconds)
 
 
-def _answer(memory: Engram, ask: Ask, names: Names, *, sessions: bool) -> Answered:
+def answer(memory: Engram, ask: Ask, names: Mapping[str, frozenset[str]], *, sessions: bool) -> Answered:
+    """Ask one question, and see where its evidence stands."""
     started = time.perf_counter()
     hits = memory.recall(ask.text, limit=SESSION_LIMIT if sessions else LIMIT, min_relevance=0.0, dry=True)
     ms = (time.perf_counter() - started) * 1000
     ranking = [(names.get(hit.memory.id, frozenset[str]()), hit.score) for hit in hits]
-    return Answered(
-        ask,
-        places_of(by_session(ranking) if sessions else [documents for documents, _ in ranking], ask.wanted),
-        max((hit.relevance for hit in hits), default=0.0),
-        ms,
-        not memory.recall(ask.text, limit=1, dry=True),
-    )
+    places = places_of(by_session(ranking) if sessions else [one for one, _ in ranking], ask.wanted)
+    best = max((hit.relevance for hit in hits), default=0.0)
+    return Answered(ask, places, best, ms, not memory.recall(ask.text, limit=1, dry=True))
 
 
 def by_session(ranking: Sequence[tuple[frozenset[str], float]]) -> list[frozenset[str]]:
@@ -173,8 +185,7 @@ def by_session(ranking: Sequence[tuple[frozenset[str], float]]) -> list[frozense
     for documents, score in ranking:
         for session in sorted(documents):
             scores.setdefault(session, []).append(score)
-    rolled = {session: roll_up(found) for session, found in scores.items()}
-    return [frozenset({session}) for session in sorted(rolled, key=lambda session: -rolled[session])]
+    return [frozenset({session}) for session in sorted(scores, key=lambda one: -roll_up(scores[one]))]
 
 
 def places_of(ranking: Sequence[frozenset[str]], wanted: frozenset[str]) -> list[int]:
@@ -187,40 +198,16 @@ def places_of(ranking: Sequence[frozenset[str]], wanted: frozenset[str]) -> list
     return sorted(first.values())
 
 
-def _figures(seen: Observed, *, sessions: bool) -> Figures:
-    answered = seen.answered
-    groups = sorted({one.ask.group for one in answered})
-    by_group = {
-        group: quality([one for one in answered if one.ask.group == group], sessions=sessions)
-        for group in groups
-    }
-    told: Figures = {
-        **quality(answered, sessions=sessions),
-        "by_type" if sessions else "by_category": by_group,
-        "left_out": seen.left_out,
-        "latency_ms": latency([one.ms for one in answered]),
-        "answerability": _answerability(answered),
-        "haystacks": seen.haystacks,
-        "outcomes": dict(seen.outcomes.most_common()),
-        "writes_per_s": _rate(seen.outcomes.total() - seen.outcomes[REFUSED], seen.write_s),
-    }
-    if seen.turns:
-        told |= {"turns": seen.turns, "turns_kept": round(seen.kept / seen.turns, 4)}
-        told |= {"memories_per_turn": round(seen.memories / seen.turns, 4)}
-        told |= {"turns_per_s": _rate(seen.turns, seen.write_s)}
-    return told
-
-
 def quality(answered: Sequence[Answered], *, sessions: bool = False) -> Figures:
     """Recall of evidence at several depths (of sessions: of any and of all of it), NDCG@10 and MRR."""
     told: Figures = {}
     for k in DEPTHS[:3] if sessions else DEPTHS:
-        found = [(one.found(k), len(one.ask.wanted)) for one in answered]
+        shares = [sum(place <= k for place in one.places) / len(one.ask.wanted) for one in answered]
         if sessions:
-            told[f"recall_any@{k}"] = _mean([float(some > 0) for some, _ in found])
-            told[f"recall_all@{k}"] = _mean([float(some == wanted) for some, wanted in found])
+            told[f"recall_any@{k}"] = _mean([float(share > 0) for share in shares])
+            told[f"recall_all@{k}"] = _mean([float(share == 1) for share in shares])
         else:
-            told[f"recall@{k}"] = _mean([some / wanted for some, wanted in found])
+            told[f"recall@{k}"] = _mean(shares)
     told["ndcg@10"] = _mean([ndcg(one.places, len(one.ask.wanted)) for one in answered])
     told["mrr"] = _mean([1 / min(one.places) if one.places else 0.0 for one in answered])
     return {**told, "n": len(answered)}
@@ -256,8 +243,7 @@ def latency(milliseconds: Sequence[float]) -> Figures:
 
 def _answerability(answered: Sequence[Answered]) -> Figures:
     """Whether the best relevance tells questions with and without an answer apart; what the floor empties."""
-    yes = [one for one in answered if one.ask.answerable]
-    no = [one for one in answered if not one.ask.answerable]
+    yes, no = ([one for one in answered if one.ask.answerable is is_so] for is_so in (True, False))
     area = auroc([one.best_relevance for one in yes], [one.best_relevance for one in no])
     return {
         "auroc": None if area is None else round(area, 4),
@@ -267,60 +253,14 @@ def _answerability(answered: Sequence[Answered]) -> Figures:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return round(sum(values) / len(values), 4) if values else 0.0
+    return _ratio(sum(values), len(values))
 
 
-def _rate(count: int, seconds: float) -> float:
-    return round(count / seconds, 1) if seconds else 0.0
+def _ratio(part: float, whole: float, digits: int = 4) -> float:
+    return round(part / whole, digits) if whole else 0.0
 
 
 # ---------------------------------------------------------------- data
-# Public data sets come in, haystacks come out: what to write into a fresh memory, and what to ask it then.
-#
-# LoCoMo: documents are turns; a picture that was shared follows as " [shares a photo: CAPTION]"; evidence is
-# written by hand and read leniently. LongMemEval: documents are sessions, every turn is a memory, long
-# ones in
-# pieces. MemDaily: documents are Chinese messages. `benchmarks/README.md` tells the rest.
-
-
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-ADVERSARIAL = 5
-UNANSWERABLE = "_abs"
-TURNS = {"user": frozenset({"user"}), "all": frozenset({"user", "assistant"})}
-BREAKS = ("\n\n", "\n", ". ", " ")
-_TURN_ID = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)", re.IGNORECASE)
-_CHINESE_MOMENT = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日\D*(\d{1,2}):(\d{2})")
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question, and which documents hold its answer."""
-
-    text: str
-    wanted: frozenset[str]
-    group: str
-    answerable: bool = True
-    """False where the data set's makers say that the haystack holds no answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One thing to write, and the name that evidence knows it by. Several may share a name."""
-
-    name: str
-    draft: Draft
-
-
-@dataclass(frozen=True, slots=True)
-class Haystack:
-    """Everything one fresh memory is given, and what it is asked afterwards."""
-
-    documents: tuple[Document, ...]
-    asks: tuple[Ask, ...]
-    asked_at: datetime
-    """The memory's present while it writes and answers."""
-    left_out: int = 0
-    """Questions of the data that name no evidence that exists."""
 
 
 def read_json(path: Path) -> Any:
@@ -339,13 +279,11 @@ def load(name: str, path: Path, limit: int | None = None, turns: str = "all") ->
         if name == "locomo":
             return [_conversation(one) for one in data[:limit]]
         if name == "memdaily":
-            return [_run(group, one) for group, runs in data.items() for one in runs[:limit]]
-        answerable = [one for one in data if not one["question_id"].endswith(UNANSWERABLE)]
-        left_out = len(data) - len(answerable)
-        return [
-            _history(one, TURNS[turns], 0 if place else left_out)
-            for place, one in enumerate(answerable[:limit])
-        ]
+            return [_messages(group, one) for group, runs in data.items() for one in runs[:limit]]
+        answerable = [one for one in data if not one["question_id"].endswith("_abs")]
+        histories = [_history(one, TURNS[turns]) for one in answerable[:limit]]
+        histories[:1] = [one._replace(left_out=len(data) - len(answerable)) for one in histories[:1]]
+        return histories
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"{path.name} is no data of {name}: {error!r}.") from error
 
@@ -356,7 +294,8 @@ def turn_ids(evidence: str) -> list[str]:
     >>> turn_ids("D8:6; D9:17"), turn_ids("D:11:26"), turn_ids("D30:05"), turn_ids("D")
     (['D8:6', 'D9:17'], ['D11:26'], ['D30:5'], [])
     """
-    return [f"D{int(session)}:{int(turn)}" for session, turn in _TURN_ID.findall(evidence)]
+    found = re.findall(r"D\s*:?\s*(\d+)\s*:\s*(\d+)", evidence, re.IGNORECASE)
+    return [f"D{int(session)}:{int(turn)}" for session, turn in found]
 
 
 def pieces(text: str, limit: int = CONTENT_LIMIT) -> list[str]:
@@ -376,12 +315,15 @@ def pieces(text: str, limit: int = CONTENT_LIMIT) -> list[str]:
 
 def _conversation(sample: Mapping[str, Any]) -> Haystack:
     documents = tuple(_turns(sample["conversation"]))
-    asks = []
-    for entry in sample["qa"]:
-        named = {turn for evidence in entry.get("evidence") or () for turn in turn_ids(evidence)}
-        category = int(entry["category"])
-        group = CATEGORIES.get(category, str(category))
-        asks.append(Ask(entry["question"], frozenset(named), group, category != ADVERSARIAL))
+    asks = [
+        Ask(
+            entry["question"],
+            frozenset(turn for evidence in entry.get("evidence") or () for turn in turn_ids(evidence)),
+            CATEGORIES.get(int(entry["category"]), str(entry["category"])),
+            CATEGORIES.get(int(entry["category"])) != "adversarial",
+        )
+        for entry in sample["qa"]
+    ]
     last = max(document.draft.event_time for document in documents if document.draft.event_time)
     return _haystack(documents, asks, last + timedelta(days=1))
 
@@ -389,79 +331,61 @@ def _conversation(sample: Mapping[str, Any]) -> Haystack:
 def _turns(conversation: Mapping[str, Any]) -> Iterator[Document]:
     numbers = sorted(int(key[8:]) for key in conversation if re.fullmatch(r"session_\d+", key))
     for session in (f"session_{number}" for number in numbers):
-        date = conversation[f"{session}_date_time"]
-        began = datetime.strptime(date, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        began = _moment(conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y")
         for minute, turn in enumerate(conversation[session]):
-            caption = turn.get("blip_caption")
+            caption, dia_id = turn.get("blip_caption"), turn["dia_id"]
             photo = f" [shares a photo: {caption}]" if caption else ""
-            content = f"{turn['text']}{photo}".strip()
-            if content:
-                at, dia_id = began + timedelta(minutes=minute), turn["dia_id"]
-                name = next(iter(turn_ids(dia_id)), dia_id)
-                yield _said(name, content, session, at, turn["speaker"], dia_id=dia_id)
+            if content := f"{turn['text']}{photo}".strip():
+                name, at = next(iter(turn_ids(dia_id)), dia_id), began + timedelta(minutes=minute)
+                yield _said(name, content, at, turn["speaker"], session, dia_id=dia_id)
 
 
-def _history(entry: Mapping[str, Any], roles: frozenset[str], left_out: int) -> Haystack:
-    chats = zip(
-        map(_moment, entry["haystack_dates"]),
-        entry["haystack_session_ids"],
-        entry["haystack_sessions"],
-        strict=True,
-    )
+def _history(entry: Mapping[str, Any], roles: frozenset[str]) -> Haystack:
+    moments = (_moment(date, "%Y/%m/%d (%a) %H:%M") for date in entry["haystack_dates"])
+    chats = zip(moments, entry["haystack_session_ids"], entry["haystack_sessions"], strict=True)
     documents = tuple(
-        _said(session, piece, session, began + timedelta(minutes=minute), turn["role"])
+        _said(session, piece, began + timedelta(minutes=minute), turn["role"], session)
         for began, session, turns in sorted(chats, key=lambda chat: chat[0])
         for minute, turn in enumerate(turns)
         if turn["role"] in roles
         for piece in pieces(turn["content"])
     )
     ask = Ask(entry["question"], frozenset(entry["answer_session_ids"]), entry["question_type"])
-    return Haystack(documents, (ask,), _moment(entry["question_date"]), left_out)
+    return Haystack(documents, (ask,), _moment(entry["question_date"], "%Y/%m/%d (%a) %H:%M"))
 
 
-def _run(group: str, run: Mapping[str, Any]) -> Haystack:
+def _messages(group: str, run: Mapping[str, Any]) -> Haystack:
     documents = tuple(
-        Document(
-            str(message["mid"]),
-            Draft(
-                message["message"],
-                source="session",
-                event_time=_chinese_moment(message["time"]),
-                details={"place": message["place"]},
-            ),
-        )
-        for message in run["message_list"]
+        _said(str(one["mid"]), one["message"], _chinese_moment(one["time"]), place=one["place"])
+        for one in run["message_list"]
     )
-    asks = [
-        Ask(entry["question"], frozenset(map(str, entry["target_step_id"])), group)
-        for entry in run["question_list"]
-    ]
-    asked_at = max(_chinese_moment(entry["time"]) for entry in run["question_list"])
-    return _haystack(documents, asks, asked_at)
+    asked = run["question_list"]
+    asks = [Ask(one["question"], frozenset(map(str, one["target_step_id"])), group) for one in asked]
+    return _haystack(documents, asks, max(_chinese_moment(one["time"]) for one in asked))
 
 
 def _haystack(documents: tuple[Document, ...], asks: list[Ask], asked_at: datetime) -> Haystack:
     """Evidence that is there; questions without any are left out."""
     known = {document.name for document in documents}
-    sound = [Ask(ask.text, ask.wanted & known, ask.group, ask.answerable) for ask in asks]
+    sound = [ask._replace(wanted=ask.wanted & known) for ask in asks]
     kept = tuple(ask for ask in sound if ask.wanted)
     return Haystack(documents, kept, asked_at, len(asks) - len(kept))
 
 
-def _said(name: str, content: str, session: str, at: datetime, speaker: str, **details: str) -> Document:
+def _said(
+    name: str, content: str, at: datetime, speaker: str = "", session: str = "", **details: str
+) -> Document:
     draft = Draft(content, speaker=speaker, session=session, source="session", event_time=at, details=details)
     return Document(name, draft)
 
 
-def _moment(date: str) -> datetime:
-    """`2023/05/20 (Sat) 02:21`: the name of the day says nothing new."""
-    day, _, hour = date.split()
-    return datetime.strptime(f"{day} {hour}", "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
+def _moment(date: str, shape: str) -> datetime:
+    return datetime.strptime(date, shape).replace(tzinfo=UTC)
 
 
 def _chinese_moment(text: str) -> datetime:
-    match = _CHINESE_MOMENT.search(text)
+    match = re.search(r"(\d{4})年(\d{1,2})月(\d{1,2})日\D*(\d{1,2}):(\d{2})", text)
     if match is None:
         raise ValueError(text)
-    year, month, day, hour, minute = (int(part) for part in match.groups())
+    year, month, day, hour, minute = map(int, match.groups())
     return datetime(year, month, day, hour, minute, tzinfo=UTC)

@@ -2,9 +2,7 @@
 
 Every size gets a file of its own, built by one process and served by others: what one size leaves in memory
 never counts for another. `first_answer_s` is the wall time from starting an interpreter to its first answer
-on a file of that size, the middle one of three. A measured process reads its job from stdin:
-
-    python -m engram.bench.speed < job.json
+on a file of that size, the middle one of three.
 """
 
 from __future__ import annotations
@@ -38,10 +36,7 @@ SEED = 20_240_229
 QUERIES = 200
 WRITES = 300
 """Single writes by one thread; eight threads write four times as many."""
-STARTS = 3
-THREADS = 8
-KNOWN_ITEM_DEPTH = 10
-WARM_UP = 5
+STARTS, THREADS, KNOWN_ITEM_DEPTH, WARM_UP = 3, 8, 10, 5
 
 Figures = dict[str, Any]
 
@@ -54,15 +49,17 @@ def measure(
         with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
             return measure(sizes, settings, asked, writes, Path(folder))
     keep.mkdir(parents=True, exist_ok=True)
-    figures = {
-        size: _measure_size(size, dict(settings), asked, writes, keep / f"speed-{size}.engram")
-        for size in sorted(set(sizes))
-    }
-    points = [(size, measured["recall_ms"]["p50"]) for size, measured in figures.items()]
-    return {
-        "sizes": {str(size): measured for size, measured in figures.items()},
-        "exponent": growth(*points[-2:]) if len(points) > 1 else None,
-    }
+    figures: dict[str, Figures] = {}
+    for size in sorted(set(sizes)):
+        path = keep / f"speed-{size}.engram"
+        job = {"path": str(path), "settings": dict(settings), "size": size, "writes": writes}
+        questions = queries(SEED, size, asked + WARM_UP)
+        built = {} if path.exists() else _apart("build", job)[0]
+        starts = [_apart("first", {**job, "query": text})[1] for text, _ in questions[:STARTS]]
+        served, _ = _apart("serve", {**job, "queries": questions})
+        figures[str(size)] = {**served, **built, "first_answer_s": round(median(starts), 3)}
+    points = [(int(size), measured["recall_ms"]["p50"]) for size, measured in figures.items()]
+    return {"sizes": figures, "exponent": growth(*points[-2:]) if len(points) > 1 else None}
 
 
 def growth(smaller: tuple[int, float], larger: tuple[int, float]) -> float | None:
@@ -86,23 +83,14 @@ def rss_mb(line: str) -> float | None:
     return round(int(found[0]) / 1024, 1) if found else None
 
 
-def _measure_size(size: int, settings: Figures, asked: int, writes: int, path: Path) -> Figures:
-    job = {"path": str(path), "settings": settings, "size": size, "writes": writes}
-    questions = queries(SEED, size, asked + WARM_UP)
-    built = {} if path.exists() else _run({**job, "do": "build"})[0]
-    starts = [_run({**job, "do": "first", "query": text})[1] for text, _ in questions[:STARTS]]
-    served, _ = _run({**job, "do": "serve", "queries": questions})
-    return {**served, **built, "first_answer_s": round(median(starts), 3)}
-
-
-def _run(job: Figures) -> tuple[Figures, float]:
-    """Do a job in a process of its own; its figures, and how long after its start they came."""
+def _apart(task: str, job: Figures) -> tuple[Figures, float]:
+    """Do a task in a process of its own; its figures, and how long after its start they came."""
     here = str(Path(engram.__file__).parents[1])
     path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     started = time.time()
     done = subprocess.run(
-        [sys.executable, "-m", "engram.bench.speed"],
-        input=json.dumps(job),
+        [sys.executable, "-c", "from engram.bench import speed; speed.work()"],
+        input=json.dumps({**job, "task": task}),
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
@@ -115,24 +103,27 @@ def _run(job: Figures) -> tuple[Figures, float]:
     return figures, figures.pop("ready_at") - started
 
 
-def _do(job: Figures) -> Figures:
+def work() -> None:
+    """The measured process: a job comes from stdin, its figures go to stdout."""
+    job: Figures = json.loads(sys.stdin.read())
     with Engram.open(job["path"], config=job["settings"]) as memory:
-        if job["do"] == "first":
-            figures: Figures = {"hits": len(memory.recall(job["query"]))}
-        else:
-            figures = _build(memory, job["size"]) if job["do"] == "build" else _serve(memory, job)
-        return {**figures, "ready_at": time.time()}
+        figures = {"build": _build, "first": _first, "serve": _serve}[job["task"]](memory, job)
+        sys.stdout.write(json.dumps({**figures, "ready_at": time.time()}))
 
 
-def _build(memory: Engram, size: int) -> Figures:
-    batch = list(drafts(SEED, size))
+def _first(memory: Engram, job: Figures) -> Figures:
+    return {"hits": len(memory.recall(job["query"]))}
+
+
+def _build(memory: Engram, job: Figures) -> Figures:
+    batch = list(drafts(SEED, job["size"]))
     started, busy = time.perf_counter(), time.process_time()
     receipts = memory.remember_many(batch, partial=True)
     seconds, busy = time.perf_counter() - started, time.process_time() - busy
     return {
-        "import_per_s": round(size / seconds, 1),
+        "import_per_s": round(len(batch) / seconds, 1),
         "import_rss_mb": rss_mb("VmHWM"),
-        "import_cpu_ms": round(busy * 1000 / size, 2),
+        "import_cpu_ms": round(busy * 1000 / len(batch), 2),
         "outcomes": Counter(str(getattr(receipt, "outcome", "refused")) for receipt in receipts),
     }
 
@@ -140,7 +131,20 @@ def _build(memory: Engram, size: int) -> Figures:
 def _serve(memory: Engram, job: Figures) -> Figures:
     for text, _ in job["queries"][:WARM_UP]:
         memory.recall(text)
-    figures: Figures = {**_recalls(memory, job["queries"][WARM_UP:]), "rss_mb": rss_mb("VmRSS")}
+    asked, found, milliseconds = job["queries"][WARM_UP:], [], []
+    busy = time.process_time()
+    for text, target in asked:
+        started = time.perf_counter()
+        hits = memory.recall(text)
+        milliseconds.append((time.perf_counter() - started) * 1000)
+        if target:
+            found.append(any(hit.memory.content == target for hit in hits.hits[:KNOWN_ITEM_DEPTH]))
+    figures = {
+        "recall_cpu_ms": round((time.process_time() - busy) * 1000 / max(1, len(asked)), 2),
+        "recall_ms": latency(milliseconds),
+        f"known_item@{KNOWN_ITEM_DEPTH}": round(sum(found) / len(found), 4) if found else None,
+        "rss_mb": rss_mb("VmRSS"),
+    }
     # What a kept file already holds decides the seed: a second run does not write the first one's sentences.
     seed = SEED + 1 + memory.stats().memories
     figures["writes_per_s_1"] = _writes_per_s(memory, list(drafts(seed, job["writes"])), 1)
@@ -149,30 +153,16 @@ def _serve(memory: Engram, job: Figures) -> Figures:
     return {**figures, "rss_after_writes_mb": rss_mb("VmRSS"), "file_mb": round(size / 1024**2, 1)}
 
 
-def _recalls(memory: Engram, asked: Sequence[tuple[str, str]]) -> Figures:
-    milliseconds, found, busy = [], [], time.process_time()
-    for text, target in asked:
-        started = time.perf_counter()
-        hits = memory.recall(text)
-        milliseconds.append((time.perf_counter() - started) * 1000)
-        if target:
-            found.append(any(hit.memory.content == target for hit in hits.hits[:KNOWN_ITEM_DEPTH]))
-    return {
-        "recall_cpu_ms": round((time.process_time() - busy) * 1000 / max(1, len(asked)), 2),
-        "recall_ms": latency(milliseconds),
-        f"known_item@{KNOWN_ITEM_DEPTH}": round(sum(found) / len(found), 4) if found else None,
-    }
-
-
 def _writes_per_s(memory: Engram, batch: Sequence[Draft], threads: int) -> float:
     """Single durable writes, each acknowledged before its thread sends the next."""
     fields = ("session", "speaker", "source", "event_time")
+
+    def write(draft: Draft) -> None:
+        memory.remember(draft.content, **{name: getattr(draft, name) for name in fields})
+
     started = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(
-            lambda one: memory.remember(one.content, **{name: getattr(one, name) for name in fields}), batch
-        ):
-            pass
+        list(pool.map(write, batch))
     return round(len(batch) / (time.perf_counter() - started), 1)
 
 
@@ -182,14 +172,11 @@ def _writes_per_s(memory: Engram, batch: Sequence[Draft], threads: int) -> float
 # Words are drawn as in real text: few are common, most are rare (Zipf). The rare end is made of invented
 # names, so the vocabulary grows with the number of sentences as it does in life.
 
-
 SESSION_TURNS = 12
 NAMES_MAGNITUDE = 4
 """Ten to this power is how many names are invented."""
-LONG_WORD = 4
-KNOWN_ITEM_WORDS = 6
-SECOND_CLAUSE, THIRD_CLAUSE = 0.7, 0.3
-FAMILIAR = 0.8
+LONG_WORD, KNOWN_ITEM_WORDS = 4, 6
+SECOND_CLAUSE, THIRD_CLAUSE, FAMILIAR = 0.7, 0.3, 0.8
 """Shares: sentences with more than one clause, and people who are no strangers."""
 
 
@@ -200,22 +187,20 @@ def _read_words() -> dict[str, list[str]]:
 
 
 WORDS = _read_words()
-TOPICS = [nouns for name, nouns in WORDS.items() if name.startswith("topic ")]
+TOPICS = [name for name in WORDS if name.startswith("topic ")]
 
 
 def drafts(seed: int, amount: int) -> Iterator[Draft]:
     """So many sentences, a minute apart: by turns a conversation of two people and as many single notes."""
-    began = datetime(2024, 1, 1, 9, tzinfo=UTC)
+    people = WORDS["people"]
     for number, sentence in enumerate(islice(sentences(seed), amount)):
         session, turn = divmod(number, SESSION_TURNS)
-        at = began + timedelta(minutes=number)
+        at = datetime(2024, 1, 1, 9, tzinfo=UTC) + timedelta(minutes=number)
         if session % 2:
             yield Draft(sentence, event_time=at)
         else:
-            speaker = WORDS["people"][(session + turn % 2) % len(WORDS["people"])]
-            yield Draft(
-                sentence, session=f"{seed}-{session}", speaker=speaker, source="session", event_time=at
-            )
+            speaker, name = people[(session + turn % 2) % len(people)], f"{seed}-{session}"
+            yield Draft(sentence, session=name, speaker=speaker, source="session", event_time=at)
 
 
 def sentences(seed: int) -> Iterator[str]:
@@ -237,41 +222,38 @@ def queries(seed: int, stored: int, amount: int) -> list[tuple[str, str]]:
     """
     rng = random.Random(f"queries {seed}")  # noqa: S311 - as above
     numbers = {rng.randrange(stored) for _ in range(amount // 2)}
-    known = [
-        _known_item(rng, text)
-        for number, text in enumerate(islice(sentences(seed), stored))
-        if number in numbers
-    ]
-    asked = known + [(_topical(rng), "") for _ in range(amount - len(known))]
+    told = enumerate(islice(sentences(seed), stored))
+    asked = [(_some_words(rng, text), text) for number, text in told if number in numbers]
+    asked += [(_topical(rng), "") for _ in range(amount - len(asked))]
     rng.shuffle(asked)
     return asked
 
 
 def _sentence(rng: random.Random) -> str:
-    nouns = rng.choice(TOPICS)
-    clauses = [_clause(rng, nouns)]
+    topic = rng.choice(TOPICS)
+    clauses = [_clause(rng, topic)]
     if rng.random() < SECOND_CLAUSE:
-        clauses.append(f"{rng.choice(WORDS['reasons'])} {_clause(rng, nouns)}")
+        clauses.append(f"{rng.choice(WORDS['reasons'])} {_clause(rng, topic)}")
     if rng.random() < THIRD_CLAUSE:
         clauses.append(f"and {_person(rng)} {rng.choice(WORDS['moods'])}")
     return " ".join(clauses) + "."
 
 
-def _clause(rng: random.Random, nouns: Sequence[str]) -> str:
-    thing = f"{_zipf(rng, WORDS['qualities'])} {_zipf(rng, nouns)}"
+def _clause(rng: random.Random, topic: str) -> str:
+    thing = f"{_word(rng, 'qualities')} {_word(rng, topic)}"
     tails = (
         f"in {_name(rng)}",
-        f"for {_person(rng)} {_zipf(rng, WORDS['whens'])}",
-        f"from the {_name(rng)} {_zipf(rng, nouns)} {_zipf(rng, WORDS['whens'])}",
+        f"for {_person(rng)} {_word(rng, 'whens')}",
+        f"from the {_name(rng)} {_word(rng, topic)} {_word(rng, 'whens')}",
         f"for {rng.randint(2, 980)} euros",
-        f"with the {_zipf(rng, nouns)} of {_name(rng)}",
+        f"with the {_word(rng, topic)} of {_name(rng)}",
     )
     tail = rng.choice(tails)
-    return f"{_person(rng)} {_zipf(rng, WORDS['verbs'])} the {thing} {tail}"
+    return f"{_person(rng)} {_word(rng, 'verbs')} the {thing} {tail}"
 
 
 def _person(rng: random.Random) -> str:
-    return _zipf(rng, WORDS["people"]) if rng.random() < FAMILIAR else _name(rng)
+    return _word(rng, "people") if rng.random() < FAMILIAR else _name(rng)
 
 
 def _name(rng: random.Random) -> str:
@@ -285,8 +267,8 @@ def _invented(number: int) -> str:
     return "".join(rng.choice(WORDS[part]) for part in ("starts", "middles", "starts", "ends")).title()
 
 
-def _zipf(rng: random.Random, words: Sequence[str]) -> str:
-    return rng.choices(words, cum_weights=_weights(len(words)))[0]
+def _word(rng: random.Random, kind: str) -> str:
+    return rng.choices(WORDS[kind], cum_weights=_weights(len(WORDS[kind])))[0]
 
 
 @cache
@@ -294,17 +276,13 @@ def _weights(amount: int) -> tuple[float, ...]:
     return tuple(accumulate(1 / (place + 2) for place in range(amount)))
 
 
-def _known_item(rng: random.Random, sentence: str) -> tuple[str, str]:
+def _some_words(rng: random.Random, sentence: str) -> str:
     words = [word.strip(".") for word in sentence.split() if len(word) >= LONG_WORD]
     kept = sorted(rng.sample(range(len(words)), min(len(words), KNOWN_ITEM_WORDS)))
-    return " ".join(words[place] for place in kept) + "?", sentence
+    return " ".join(words[place] for place in kept) + "?"
 
 
 def _topical(rng: random.Random) -> str:
-    person = _zipf(rng, WORDS["people"])
-    thing, when = rng.choice(rng.choice(TOPICS)), rng.choice(WORDS["whens"])
+    person = _word(rng, "people")
+    thing, when = rng.choice(WORDS[rng.choice(TOPICS)]), rng.choice(WORDS["whens"])
     return f"What did {person} do with the {thing} {when}?"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(_do(json.loads(sys.stdin.read()))))

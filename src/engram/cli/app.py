@@ -91,7 +91,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Set up": {
         "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
         "vault": ("engram.cli.vault", "vault", "Encrypt the file, open and lock it, change its key."),
-        "bench": ("engram.bench.commands", "bench", "Measure recall and speed."),
+        "bench": ("engram.cli.bench", "bench", "Measure recall and speed."),
         "demo": ("engram.cli.demo", "demo", "Tour a memory in a minute, on a file of its own."),
     },
 }
@@ -170,8 +170,6 @@ class App(click.Group):
             near = difflib.get_close_matches(args[0], known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else " `engram --help` lists them all."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")
-        if args[:1] == ["bench"] and ctx.ensure_object(CommandRun).json:
-            args = [*args, "--json"]  # the benchmarks stand a floor below and know no Run
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (as above)

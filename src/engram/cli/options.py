@@ -84,7 +84,7 @@ class CommandRun:
         """The settings from all their sources. Raises ConfigError."""
         from engram.config import load
 
-        return load(self.config_path, arguments=self._chosen())
+        return load(self.config_path, arguments=self.chosen())
 
     @cached_property
     def zone(self) -> tzinfo:
@@ -122,7 +122,8 @@ class CommandRun:
         access = Access.everything() if whole_file and not self.is_scoped else Access(self.scope)
         return Engram.open(self.file, config=self.config, access=access)
 
-    def _chosen(self) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
+        """What this call's own words set, by the names of settings. Raises ConfigError."""
         chosen: dict[str, Any] = {"preset": self.preset} if self.preset else {}
         for setting in self.settings:
             name, equals, value = setting.partition("=")
