@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from engram import crew
@@ -52,11 +53,15 @@ def main() -> None:
 
 
 def answer(question: Question, lean: ConversationBias | None, tools: Tools) -> Recall | None:
-    """The answer; None when it fails, and whoever asked recalls by itself and sees why."""
+    """The answer, which says why as far as that is asked for; None when it fails.
+
+    Whoever asked recalls by itself then and sees what is wrong.
+    """
     try:
-        return recall(question, tools, lean)
+        found = recall(question, tools, lean)
     except EngramError:
         return None
+    return found if question.explain else replace(found, hits=tuple(hit.unexplained for hit in found.hits))
 
 
 def _own_stdout() -> IO[bytes]:

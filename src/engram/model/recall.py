@@ -171,8 +171,8 @@ class Hit(_ToldLater):
     evidence: tuple[Evidence, ...] = ()
 
     @classmethod
-    def told_later(cls, tell: Callable[[], tuple[Trust, tuple[Evidence, ...]]], **known: Any) -> Hit:
-        """A hit with all but its trust and evidence, which `tell` tells when they are first asked for."""
+    def told_later(cls, tell: Callable[[str], Any], **known: Any) -> Hit:
+        """A hit with all but its trust and evidence, which `tell` tells by name when first asked for."""
         hit = object.__new__(cls)
         object.__setattr__(hit, "tell", tell)
         for name, value in known.items():
@@ -185,9 +185,15 @@ class Hit(_ToldLater):
             """What was not told yet: only a field that has no value comes here."""
             if name not in {"trust", "evidence"}:
                 raise AttributeError(name)
-            for field_name, value in zip(("trust", "evidence"), self.tell(), strict=True):
-                object.__setattr__(self, field_name, value)
-            return getattr(self, name)
+            value = self.tell(name)
+            object.__setattr__(self, name, value)
+            return value
+
+    @property
+    def unexplained(self) -> Hit:
+        """The same without its evidence, which is not worded for that."""
+        names = ("memory", "score", "relevance", "trust", "text", "form", "tokens")
+        return Hit(**{name: getattr(self, name) for name in names})
 
     @property
     def content(self) -> str:

@@ -509,12 +509,13 @@ def encoded(value: Any) -> bytes:
 
 
 def _asked_for(value: Any) -> Any:
-    """An answer without what nobody asked for: what a question left unsaid, and shorter forms of memories.
+    """An answer without what nobody asked for: what a question left unsaid, shorter forms, the evidence.
 
-    Forms are worked out when they are read, which takes longer than everything else of an answer.
+    Forms and evidence are worded when they are read, which takes longer than everything else of an answer.
     """
     if isinstance(value, Recall):
-        hits = [_with_memory_as_kept(hit) for hit in value.hits]
+        unread = "" if value.question.explain else "evidence"
+        hits = [_with_memory_as_kept(hit, unread) for hit in value.hits]
         return _fields(value) | {"question": _said(value.question), "hits": hits}
     if isinstance(value, Receipt):
         return _with_memory_as_kept(value)
@@ -525,10 +526,10 @@ def _asked_for(value: Any) -> Any:
     return value
 
 
-def _with_memory_as_kept(one: Hit | Receipt) -> dict[str, Any]:
+def _with_memory_as_kept(one: Hit | Receipt, unread: str = "") -> dict[str, Any]:
     memory = one.memory
-    unread = "forms" if isinstance(memory.forms, FormsOnDemand) else ""
-    return _fields(one) | {"memory": _fields(memory, unread)}
+    forms = "forms" if isinstance(memory.forms, FormsOnDemand) else ""
+    return _fields(one, unread) | {"memory": _fields(memory, forms)}
 
 
 def _fields(value: Any, but: str = "") -> dict[str, Any]:

@@ -286,9 +286,10 @@ def _hit(one: Candidate, form: int, relevance: float, *, counted: bool, told: bo
     memory = one.record
     text = getattr(memory.forms, FORMS[form]) if form else memory.content
 
-    def tell() -> tuple[Trust, tuple[Evidence, ...]]:
-        parts = trust(memory, one.let_in[0] or one.relevance, one.freshness)
-        return parts, evidence(one) if told else ()
+    def tell(what: str) -> Trust | tuple[Evidence, ...]:
+        if what == "evidence":
+            return evidence(one) if told else ()
+        return trust(memory, one.let_in[0] or one.relevance, one.freshness)
 
     return Hit.told_later(
         tell,
