@@ -15,22 +15,19 @@ from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
 from engram.api.verbs import Maintenance, Nouns, VerbsBefore
 from engram.config import Config, load, own_copy
-from engram.errors import EngramError, InvalidInput
+from engram.errors import EngramError
 from engram.lazily import lazily
 from engram.model.capture import Observation, Receipt
 from engram.model.clock import Clock
 from engram.model.context import Context, RecallPack, Resume, Sections
 from engram.model.event import Audited, Page, Stats
-from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Status
-from engram.model.plain import member
 from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, without_figures
 from engram.model.scope import Access, Scope
 from engram.opening import Overrides, is_folder, open_tools, place, shown
 from engram.ports import Advisor, Embedder, Tools, Unit
 from engram.pressure import Pressure
-from engram.rules import screen
 
 if TYPE_CHECKING:
     from engram import folder
@@ -168,10 +165,6 @@ class Engram(Nouns, VerbsBefore):
         """Archive a memory: no longer recalled, and restored at any time. Raises NotFound, AccessDenied."""
         return self.memories.set_status(memory_id, Status.ARCHIVED, because)
 
-    def restore(self, memory_id: str, because: str = "") -> Memory:
-        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
-        return self.memories.set_status(memory_id, Status.ACTIVE, because)
-
     def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file.
 
@@ -185,38 +178,6 @@ class Engram(Nouns, VerbsBefore):
 
         self._tools.store.write(work, self._caller.actor)
         self._tools.store.leave_nothing()
-
-    def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
-
-        If it did not, and with the question, it stays out of questions like that.
-        """
-        full, tools, actor = self._caller.own(memory_id), self._tools, self._caller.actor
-        return change.opine(full, helpful=helpful, query=query, tools=tools, actor=actor, because=because)
-
-    def relate(
-        self,
-        source: str,
-        target: str,
-        type: EdgeType | str = EdgeType.RELATED_TO,
-        *,
-        weight: float = 1.0,
-        confidence: float = 1.0,
-    ) -> Edge:
-        """Say what one memory is to another; the edge, new or stronger.
-
-        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
-        and CycleRefused where a memory would come to rest on itself.
-        """
-        screen.share("weight", weight)
-        screen.share("confidence", confidence)
-        kind: EdgeType = member("type", EdgeType, type)
-        ends = self._caller.own(source), self._caller.own(target)
-        edge = Edge(*ends, kind, weight, confidence, origin=self._caller.actor)
-        if edge.source == edge.target:
-            raise InvalidInput("A memory cannot be related to itself.")
-        self._tools.store.write(lambda unit: unit.relate(edge, because=""), self._caller.actor)
-        return edge
 
     # ------------------------------------------------------------ reading
 

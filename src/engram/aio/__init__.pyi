@@ -139,6 +139,12 @@ class AsyncEngram:
         An erased memory has a history too: its full id still finds the bare facts.
         """
 
+    async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
+        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+
+        If it did not, and with the question, it stays out of questions like that.
+        """
+
     async def forget_spending(self) -> int:
         """Forget what models have cost; how many calls there were."""
 
@@ -160,6 +166,21 @@ class AsyncEngram:
     async def reembed(self, *, progress: _MaintenanceProgress | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
 
+    async def relate(
+        self,
+        source: str,
+        target: str,
+        type: EdgeType | str = ...,
+        *,
+        weight: float = 1.0,
+        confidence: float = 1.0,
+    ) -> Edge:
+        """Say what one memory is to another; the edge, new or stronger.
+
+        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
+        and CycleRefused where a memory would come to rest on itself.
+        """
+
     async def relations(self, memory_id: str) -> list[Edge]:
         """What a memory is related to, in both directions."""
 
@@ -176,6 +197,9 @@ class AsyncEngram:
         What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
         model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
         """
+
+    async def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
 
     async def said(self, memory_id: str) -> list[Turn]:
         """The turns a memory came from, word for word."""
@@ -338,34 +362,10 @@ class AsyncEngram:
     async def forget(self, memory_id: str, because: str = "") -> Memory:
         """Archive a memory: no longer recalled, and restored at any time. Raises NotFound, AccessDenied."""
 
-    async def restore(self, memory_id: str, because: str = "") -> Memory:
-        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
-
     async def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file.
 
         The ledger keeps the bare fact. Raises NotFound, AmbiguousId, AccessDenied.
-        """
-
-    async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
-
-        If it did not, and with the question, it stays out of questions like that.
-        """
-
-    async def relate(
-        self,
-        source: str,
-        target: str,
-        type: EdgeType | str = ...,
-        *,
-        weight: float = 1.0,
-        confidence: float = 1.0,
-    ) -> Edge:
-        """Say what one memory is to another; the edge, new or stronger.
-
-        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
-        and CycleRefused where a memory would come to rest on itself.
         """
 
     async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
@@ -569,11 +569,35 @@ class AsyncMemoryActions:
     async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
         """Say that a memory is challenged, invalidated, archived … or active again."""
 
+    async def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
+
     async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
         """Count a use of memories that were read otherwise than by recall; how many."""
 
+    async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
+        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+
+        If it did not, and with the question, it stays out of questions like that.
+        """
+
     async def relations(self, memory_id: str) -> list[Edge]:
         """What a memory is related to, in both directions."""
+
+    async def relate(
+        self,
+        source: str,
+        target: str,
+        type: EdgeType | str = ...,
+        *,
+        weight: float = 1.0,
+        confidence: float = 1.0,
+    ) -> Edge:
+        """Say what one memory is to another; the edge, new or stronger.
+
+        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
+        and CycleRefused where a memory would come to rest on itself.
+        """
 
     async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
         """Take a relation away; whether there was one."""

@@ -113,6 +113,10 @@ class MemoryActions(Noun):
         one = self._caller.own_for_status(memory_id, wanted)
         return change.set_status(one, wanted, self._tools, self._caller.actor, because)
 
+    def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
+        return self.set_status(memory_id, Status.ACTIVE, because)
+
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
         """Count a use of memories that were read otherwise than by recall; how many."""
         screen.name("session", session)
@@ -123,9 +127,41 @@ class MemoryActions(Noun):
             self._store.write(lambda unit: unit.touch(ids, now, session), self._caller.actor)
         return len(ids)
 
+    def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
+        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+
+        If it did not, and with the question, it stays out of questions like that.
+        """
+        full, tools, actor = self._caller.own(memory_id), self._tools, self._caller.actor
+        return change.opine(full, helpful=helpful, query=query, tools=tools, actor=actor, because=because)
+
     def relations(self, memory_id: str) -> list[Edge]:
         """What a memory is related to, in both directions."""
         return self._store.relations.of(self._caller.resolve(memory_id), self._caller.access)
+
+    def relate(
+        self,
+        source: str,
+        target: str,
+        type: EdgeType | str = EdgeType.RELATED_TO,
+        *,
+        weight: float = 1.0,
+        confidence: float = 1.0,
+    ) -> Edge:
+        """Say what one memory is to another; the edge, new or stronger.
+
+        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
+        and CycleRefused where a memory would come to rest on itself.
+        """
+        screen.share("weight", weight)
+        screen.share("confidence", confidence)
+        kind: EdgeType = member("type", EdgeType, type)
+        ends = self._caller.own(source), self._caller.own(target)
+        edge = Edge(*ends, kind, weight, confidence, origin=self._caller.actor)
+        if edge.source == edge.target:
+            raise InvalidInput("A memory cannot be related to itself.")
+        self._store.write(lambda unit: unit.relate(edge, because=""), self._caller.actor)
+        return edge
 
     def unrelate(self, source: str, target: str, type: EdgeType | str = EdgeType.RELATED_TO) -> bool:
         """Take a relation away; whether there was one."""
@@ -337,14 +373,17 @@ class VerbsBefore:
     dream = moved("maintenance", Maintenance.dream)
     drift = moved("maintenance", Maintenance.drift)
     events = moved("history", History.events)
+    feedback = moved("memories", MemoryActions.feedback)
     forget_spending = moved("maintenance", Maintenance.forget_spending)
     news = moved("history", History.news)
     pin = moved("memories", MemoryActions.pin)
     promote = moved("memories", MemoryActions.promote)
     recall_health = moved("maintenance", Maintenance.recall_health)
     reembed = moved("maintenance", Maintenance.reembed)
+    relate = moved("memories", MemoryActions.relate)
     relations = moved("memories", MemoryActions.relations)
     reread = moved("maintenance", Maintenance.reread)
+    restore = moved("memories", MemoryActions.restore)
     said = moved("history", History.said)
     set_status = moved("memories", MemoryActions.set_status)
     spending = moved("maintenance", Maintenance.spending)

@@ -49,9 +49,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Know": {
         "facts": ("", "", "Ask, add and follow facts: who is what to whom."),
         "entities": ("", "", "Look at who and what is spoken of, and join their names."),
-        "knowledge": ("", "", "Look at what was learned: profile, map, tree, cards, topics, boxes."),
-        "conflicts": ("", "", "Look at what contradicts what, and settle it."),
-        "gaps": ("", "", "Look at what is not known, ask about it and answer."),
+        "knowledge": ("", "", "Look at what was learned, what is missing and what contradicts what."),
         "commitments": ("", "", "Open, wait for and close what was promised."),
     },
     "Bring in and take out": {
@@ -74,9 +72,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "consolidate",
             "Let memories mature: promote, merge, learn, doubt and forget.",
         ),
-        "maintain": ("", "", "Dream, audit, check, tidy up, take a run back, move to another store."),
+        "maintain": (
+            "",
+            "",
+            "Look for damage, dream, audit, tidy up, undo a run, move to another store.",
+        ),
         "stats": ("engram.cli.maintain", "stats", "Count what is kept."),
-        "doctor": ("engram.cli.maintain", "doctor", "Look for damage, and with --repair mend it."),
         "backup": (
             "engram.cli.vault",
             "backup",
@@ -106,10 +107,14 @@ WITHIN: dict[str, dict[str, tuple[str, str]]] = {
     "memory": {
         name: ("engram.cli.browse", name) for name in ("edit", "history", "erase", "feedback", "trash")
     },
+    "knowledge": {
+        "gaps": ("", "Look at what is not known, ask about it and answer."),
+        "conflicts": ("", "Look at what contradicts what, and settle it."),
+    },
     "maintain": {
         **{
             name: ("engram.cli.maintain", name)
-            for name in ("dream", "audit", "drift", "runs", "undo", "reread", "vacuum", "reembed")
+            for name in ("doctor", "dream", "audit", "drift", "runs", "undo", "reread", "vacuum", "reembed")
         },
         "migrate": ("engram.cli.vault", "migrate"),
     },

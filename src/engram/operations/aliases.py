@@ -76,7 +76,8 @@ COMMANDS_BEFORE: Mapping[str, str] = MappingProxyType(
         for group, names in {
             "backup": "salvage",
             "config": "models",
-            "maintain": "audit dream drift migrate reembed reread runs undo vacuum",
+            "knowledge": "conflicts gaps",
+            "maintain": "audit doctor dream drift migrate reembed reread runs undo vacuum",
             "memory": (
                 "confirm demote edit erase feedback history pin promote relate restore status trash unrelate"
             ),
