@@ -65,7 +65,8 @@ class PreparedDraft:
 def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDraft:
     """Everything that can be known about a draft from its own words; of a `foreign` one not who said it."""
     now = tools.clock.now()
-    said = here(_heard(draft) or draft.event_time or now, tools.zone)
+    told, heard = draft.event_time, _heard(draft)
+    said = here(heard or told or now, tools.zone)
     category, kind, type_ = kinds.classify(
         draft.content,
         tags=draft.tags,
@@ -80,8 +81,11 @@ def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDra
     lesser = draft.priority is not None and ages.get(draft.priority, 0.0) > 0
     asked_for = draft.source == "human" and not draft.speaker and not lesser
     found: Sequence[FoundName] = names.entities(draft.content)
-    told = draft.event_time
-    happened = _happened(draft.content, kind, said) if told is None else here(told, tools.zone)
+    if told is None:
+        happened = _happened(draft.content, kind, said)
+    else:
+        happened = said if heard is None else here(told, tools.zone)
+    moment = told or happened
     of_a_document = category == REFERENCE or kind == Kind.CODEBASE
     memory = Memory(
         id=tools.new_id(),
@@ -108,7 +112,7 @@ def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDra
         importance=standing.importance if draft.importance is None else draft.importance,
         confidence=confidence,
         affect=affect(draft.content, outcome=str(draft.details.get("outcome", ""))),
-        event_time=happened and happened.astimezone(UTC),
+        event_time=moment and moment.astimezone(UTC),
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=draft.expires_at or _expiry(confidence, tools),
@@ -149,8 +153,10 @@ def without_words(
 def _heard(draft: Draft) -> datetime | None:
     """When it was said, where that is not when it happened."""
     told = draft.details.get("heard_at")
+    if not isinstance(told, str):
+        return None
     with suppress(ValueError):
-        return datetime.fromisoformat(told) if isinstance(told, str) else None
+        return datetime.fromisoformat(told)
     return None
 
 

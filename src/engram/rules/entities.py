@@ -284,6 +284,8 @@ _BETWEEN = re.compile(r"(?<!\d)[.]|[.](?!\d)|[\s_/&,'’()\"-]+")
 
 @lru_cache(maxsize=1 << 12)
 def _folded(name: str) -> str:
+    if name.isascii() and name.isalnum():
+        return name.lower()
     wide = unicodedata.normalize("NFKD", name.strip()).casefold()
     plain = "".join(char for char in wide if not unicodedata.combining(char))
     plain = _ARTICLE.sub("", _POSSESSIVE.sub("", plain.translate(_LETTERS)))

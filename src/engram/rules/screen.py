@@ -62,14 +62,15 @@ def screen(draft: Draft) -> Draft:
     share("confidence", draft.confidence)
     if not isinstance(draft.pinned, bool):
         raise WrongType("pinned", draft.pinned, "true or false")
-    return replace(
-        draft,
-        scope=scope,
-        content=content(draft.content),
-        tags=tags(draft.tags),
-        category=None if draft.category is None else category(draft.category),
-        details=details(draft.details),
-    )
+    tidy = {
+        "scope": scope,
+        "content": content(draft.content),
+        "tags": tags(draft.tags),
+        "category": None if draft.category is None else category(draft.category),
+        "details": details(draft.details),
+    }
+    changed = {field: value for field, value in tidy.items() if value is not getattr(draft, field)}
+    return replace(draft, **changed) if changed else draft
 
 
 def content(text: Any) -> str:
@@ -135,6 +136,8 @@ def timezone(field: str, text: Any) -> str:
 
 def details(given: Any) -> dict[str, Any]:
     """Plain JSON of bounded size."""
+    if isinstance(given, dict) and not given:
+        return given
     size = len(json.dumps(given, ensure_ascii=True))
     if size > DETAILS_LIMIT:
         raise ContentTooLong("details", size, DETAILS_LIMIT)

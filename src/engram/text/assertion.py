@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import pairwise
+from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
@@ -352,12 +353,13 @@ _WORD = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 8)
 def features(text: str) -> list[int]:
     """The buckets a sentence falls into: words, pairs, triples, parts of words, how it begins and ends."""
     line = words(text)
     found = {word_bucket(word) for word in line}
     found.update(first_bucket(word) for word in line[:1])
-    found.update(2 * _WORDS + crc32(name.encode()) % (4 * _WORDS) for name in _named(text, line))
+    found.update([2 * _WORDS + crc32(name.encode()) % (4 * _WORDS) for name in _named(text, line)])
     return sorted(found)
 
 
@@ -376,21 +378,21 @@ def words(text: str) -> list[str]:
     return [_shape(word) for word in _WORD.findall(text.lower().replace("’", "'"))][:_MOST_WORDS]
 
 
-def _named(text: str, line: list[str]) -> Iterator[str]:
+def _named(text: str, line: list[str]) -> list[str]:
     lower = text.lower().replace("’", "'")
-    yield from (f"{one} {two}" for one, two in pairwise(line))
-    yield from (f"{a} {b} {c}" for a, b, c in zip(line, line[1:], line[2:], strict=False))
-    yield from (f"^{size} {' '.join(line[:size])}" for size in (2, 3) if len(line) >= size)
-    yield from (f"{' '.join(line[-size:])} {size}$" for size in (1, 2) if len(line) >= size)
-    for word in line:
-        if len(word) >= _PARTED and word.isascii() and word.isalpha():
-            yield f"~{word[-3:]}"
-            yield f"{word[:4]}~"
-    yield f"#{min(len(line), 40).bit_length()}"
-    yield f"I {bool(_FIRST.search(lower))} ? {lower.rstrip().endswith(('?', '？'))}"
-    yield f"you {bool(_SECOND.search(lower))} name {bool(_NAMED.search(text))} <number> {'<number>' in line}"
-    if _MASK in text:
-        yield "quotes"
+    long = [word for word in line if len(word) >= _PARTED and word.isascii() and word.isalpha()]
+    return [
+        *[f"{one} {two}" for one, two in pairwise(line)],
+        *[f"{a} {b} {c}" for a, b, c in zip(line, line[1:], line[2:], strict=False)],
+        *[f"^{size} {' '.join(line[:size])}" for size in (2, 3) if len(line) >= size],
+        *[f"{' '.join(line[-size:])} {size}$" for size in (1, 2) if len(line) >= size],
+        *[f"~{word[-3:]}" for word in long],
+        *[f"{word[:4]}~" for word in long],
+        f"#{min(len(line), 40).bit_length()}",
+        f"I {bool(_FIRST.search(lower))} ? {lower.rstrip().endswith(('?', '？'))}",
+        f"you {bool(_SECOND.search(lower))} name {bool(_NAMED.search(text))} <number> {'<number>' in line}",
+        *(["quotes"] if _MASK in text else ()),
+    ]
 
 
 _PARTED: Final = 5
@@ -410,7 +412,13 @@ def _shape(word: str) -> str:
 
 def certainty(text: str) -> dict[Stance, float]:
     """How sure the model is of each stance."""
-    return dict(zip(Stance, _shares(text)[:-1], strict=True))
+    import numpy as np
+
+    weights, scale, bias = _model()
+    buckets = features(text)
+    scores = (weights[buckets].sum(axis=0, dtype=np.int32) * scale / len(buckets) ** 0.5 + bias)[:-1]
+    exponents = np.exp(scores - scores.max())
+    return dict(zip(Stance, (exponents / exponents.sum()).tolist(), strict=True))
 
 
 @read_once
@@ -428,22 +436,23 @@ def change_told(message: str) -> float:
 
 def model_change(message: str) -> float:
     """The same by the model alone, whatever single words may be signs of."""
-    return max((_shares(part)[-1] for part in sentences(masked(message[:_LONGEST]))), default=0.0)
+    return max(map(_change, sentences(masked(message[:_LONGEST]))), default=0.0)
 
 
 _LONGEST: Final = 1000
 
 
-@lru_cache(maxsize=1 << 8)
-def _shares(text: str) -> tuple[float, ...]:
-    """The share of each stance, and last how likely a change is told."""
-    import numpy as np
+def _change(sentence: str) -> float:
+    weights, scale, bias = _weights_of_change()
+    buckets = features(sentence)
+    return 1 / (1 + exp(-sum(map(weights.__getitem__, buckets)) * scale / len(buckets) ** 0.5 - bias))
 
+
+@cache
+def _weights_of_change() -> tuple[memoryview, float, float]:
+    """The last column of the model, where one number after the other is quickest."""
     weights, scale, bias = _model()
-    buckets = features(text)
-    scores = weights[buckets].sum(axis=0, dtype=np.int32) * scale / len(buckets) ** 0.5 + bias
-    exponents = np.exp(scores[:-1] - scores[:-1].max())
-    return (*(exponents / exponents.sum()).tolist(), float(1 / (1 + np.exp(-scores[-1]))))
+    return memoryview(weights[:, -1].copy()), float(scale[-1]), float(bias[-1])
 
 
 @cache

@@ -39,7 +39,7 @@ def tone(text: str) -> Tone:
     tokens = lexicon.tokens(plain)
     lower = [token.lower() for token in tokens]
     ascii_only = plain.isascii()
-    stretched = _is_stretched(plain.lower())
+    stretched = _REPEATED.search(plain.lower()) is not None
     felt = list(_in_words(tokens, _shortened(lower) if stretched else lower))
     if not ascii_only:
         felt += [*_in_han(plain), *_in_emoji(plain)]
@@ -157,13 +157,6 @@ def _guarded() -> dict[str, frozenset[str]]:
     for before, word in listed("feelings", "guarded"):
         found.setdefault(word, set()).add(before)
     return {word: frozenset(before) for word, before in found.items()}
-
-
-def _is_stretched(lower: str) -> bool:
-    return any(run in lower for run in _RUNS)
-
-
-_RUNS: Final = tuple(3 * letter for letter in "abcdefghijklmnopqrstuvwxyz")
 
 
 def _shortened(lower: list[str]) -> list[str]:

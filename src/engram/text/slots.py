@@ -64,14 +64,11 @@ def plain_fact(clause: str, sentence: str, speaker: str) -> Statement | None:
     ('user', 'sister', 'Anna', False)
     """
     shapes, called = _shapes("clause_shapes", plain=clause.isascii())
-    places = called.of(clause.lower())
-    if not places or not _asserts(clause):
-        return None
-    for shape in (shapes[at] for at in places):
+    for shape in (shapes[at] for at in called.of(clause.lower())):
         match = lexicon.compiled(shape.pattern).match(clause)
         fact = _stated(match.groupdict(), shape, sentence, speaker) if match else None
         if fact is not None:
-            return fact
+            return fact if _asserts(clause) else None
     return None
 
 
@@ -133,6 +130,7 @@ _SPELLINGS: Final = (
 _HASTY: Final = tuple(
     (pattern, spelling, frozenset(words.split())) for pattern, spelling, words in _SPELLINGS
 )
+_ANY_HASTY: Final = frozenset().union(*(words for *_, words in _HASTY))
 _UNSAID = re.compile(
     r"(?:just |finally |recently )?(?:turned|joined|left|quit|resigned|sold|traded|scrapped|got|gave up"
     r"|dropped|broke up|split|started|learning|living|working|driving|teaching|weigh|down to|up to"
@@ -148,6 +146,8 @@ def spelt_out(clause: str) -> str:
     "I'm 27 and my wife's a vet, she's lovely"
     """
     words = lexicon.words_of(clause.lower())
+    if _ANY_HASTY.isdisjoint(words):
+        return clause
     for pattern, spelling, of_which in _HASTY:
         if not of_which.isdisjoint(words):
             clause = lexicon.compiled(pattern).sub(spelling, clause)
