@@ -30,7 +30,7 @@ from engram.model.facts import Edge, EdgeType
 from engram.model.memory import Filters, Memory, Space, Status, Suspicion, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit, View
-from engram.rules.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
+from engram.rules.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare_all, with_surprise
 from engram.rules.injection import why_suspect
 from engram.rules.sameness import (
     ENOUGH,
@@ -81,26 +81,26 @@ def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]
 
     A few go with those that other threads remember at the same moment.
     """
-    prepared = _prepare_all([screen(draft) for draft in drafts], tools)
-    if len(prepared) <= FEW:
-        return tools.writes.do((prepared, actor), partial(_remember_together, tools))
-    return write(_embed_capture(prepared, tools), tools, actor)
+    screened = [screen(draft) for draft in drafts]
+    if len(screened) <= FEW:
+        return tools.writes.do((screened, actor), partial(_remember_together, tools))
+    return write(make_ready(screened, tools), tools, actor)
 
 
-Call = tuple[Sequence[PreparedDraft], str]
+Call = tuple[Sequence[Draft], str]
 """What one thread remembers, and who does."""
 
 
 def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt]]:
-    """The calls of several threads: embedded and looked up at once, one unit of work, one commit."""
-    prepared = _embed_capture([item for items, _ in calls for item in items], tools)
+    """The calls of several threads: read, embedded and looked up at once, one unit of work, one commit."""
+    prepared = make_ready([draft for drafts, _ in calls for draft in drafts], tools)
 
     def work(unit: Unit, everything: _LookedUp) -> list[list[Receipt]]:
         batch = _Batch(unit, tools, everything, settle)
         receipts = []
-        for items, actor in calls:
+        for drafts, actor in calls:
             unit.act_for(actor)
-            receipts.append(batch.write(len(items)))
+            receipts.append(batch.write(len(drafts)))
         return receipts
 
     look = partial(_look_up, prepared, tools)
@@ -115,15 +115,7 @@ def _only_namespace(prepared: Sequence[PreparedDraft]) -> str:
 
 def make_ready(screened: Sequence[Draft], tools: Tools, *, foreign: bool = False) -> list[PreparedDraft]:
     """Everything that can be worked out from the drafts alone: needs no look at what is stored."""
-    return _embed_capture(_prepare_all(screened, tools, foreign=foreign), tools)
-
-
-def _prepare_all(screened: Sequence[Draft], tools: Tools, *, foreign: bool = False) -> list[PreparedDraft]:
-    prepared = []
-    for draft in screened:
-        check_cancelled()
-        prepared.append(prepare(draft, tools, foreign=foreign))
-    return prepared
+    return _embed_capture(prepare_all(screened, tools, foreign=foreign), tools)
 
 
 def write(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from engram.lazily import dataclass
 from engram.model.capture import Draft
-from engram.model.clock import here
+from engram.model.clock import check_cancelled, here
 from engram.model.facts import Named
 from engram.model.memory import (
     UTC_OFFSET,
@@ -32,7 +32,7 @@ from engram.rules.sameness import NewStatement, moved, surprise
 from engram.rules.sealing import is_found_by_meaning, sealed
 from engram.rules.sensitivity import at_least, tier_of, without_values
 from engram.rules.traits import REFERENCE, by_layers, is_overheard, is_reference
-from engram.text import facts, kinds, metadata, names, words
+from engram.text import facts, feelings, kinds, metadata, names, words
 from engram.text.cues import slots_told, things_named
 from engram.text.dates import happening
 from engram.text.forms import FormsOnDemand
@@ -62,18 +62,67 @@ class PreparedDraft:
     """Whether it is stored without a look at what is known."""
 
 
+AT_ONCE = 128
+"""Drafts that are read together: fewer than the texts whose reading is kept."""
+
+
 def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDraft:
     """Everything that can be known about a draft from its own words; of a `foreign` one not who said it."""
-    now = tools.clock.now()
-    told, heard = draft.event_time, _heard(draft)
+    return prepare_all([draft], tools, foreign=foreign)[0]
+
+
+def prepare_all(drafts: Sequence[Draft], tools: Tools, *, foreign: bool = False) -> list[PreparedDraft]:
+    """The same of many, in order.
+
+    One question after the other is asked of some of them: the rules and lists of one question fit into a
+    processor's cache, those of all questions do not, and would be fetched anew for every text.
+    """
+    prepared: list[PreparedDraft] = []
+    for start in range(0, len(drafts), AT_ONCE):
+        some = drafts[start : start + AT_ONCE]
+        check_cancelled()
+        for read in (names.entities, kinds.category_of, feelings.tone, metadata.language):
+            for draft in some:
+                read(draft.content)
+        times = [_times(draft, tools) for draft in some]
+        told = [
+            spoken_of(draft.content, when.said, names.entities(draft.content), when.happened)
+            for draft, when in zip(some, times, strict=True)
+        ]
+        memories = [_enriched(*about, tools) for about in zip(some, times, told, strict=True)]
+        memories = [marked(memory, foreign=foreign) for memory in memories]
+        for one in memories:
+            facts.stated(one.content, one.details, one.speaker, one.heard_at)
+        prepared += [_prepared(*about, tools) for about in zip(some, memories, strict=True)]
+    return prepared
+
+
+class _Times(NamedTuple):
+    """When a draft came in, when it was said and when what it tells happened, on the clocks there."""
+
+    now: datetime
+    said: datetime
+    happened: datetime | None
+
+
+def _times(draft: Draft, tools: Tools) -> _Times:
+    now, told, heard = tools.clock.now(), draft.event_time, _heard(draft)
     said = here(heard or told or now, tools.zone)
-    category, kind, type_ = kinds.classify(
-        draft.content,
-        tags=draft.tags,
-        category=draft.category,
-        kind=draft.kind,
-        type=draft.type,
+    if told is None:
+        return _Times(now, said, _happened(draft.content, _classes(draft)[1], said))
+    return _Times(now, said, said if heard is None else here(told, tools.zone))
+
+
+def _classes(draft: Draft) -> tuple[str, str, str]:
+    """Category, kind and type."""
+    return kinds.classify(
+        draft.content, tags=draft.tags, category=draft.category, kind=draft.kind, type=draft.type
     )
+
+
+def _enriched(draft: Draft, times: _Times, told: dict[str, Any], tools: Tools) -> Memory:
+    """The memory that a draft becomes, `told` being what its words speak of."""
+    category, kind, type_ = _classes(draft)
     standing = standing_of(category)
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
     # Where priorities have an age (preset `ledger`), who says P2 or P3 says that it may go in time.
@@ -81,18 +130,14 @@ def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDra
     lesser = draft.priority is not None and ages.get(draft.priority, 0.0) > 0
     asked_for = draft.source == "human" and not draft.speaker and not lesser
     found: Sequence[FoundName] = names.entities(draft.content)
-    if told is None:
-        happened = _happened(draft.content, kind, said)
-    else:
-        happened = said if heard is None else here(told, tools.zone)
-    moment = told or happened
+    moment = draft.event_time or times.happened
     of_a_document = category == REFERENCE or kind == Kind.CODEBASE
-    memory = Memory(
+    return Memory(
         id=tools.new_id(),
         content=draft.content,
         content_hash=words.content_hash(draft.content),
-        created_at=now,
-        modified_at=now,
+        created_at=times.now,
+        modified_at=times.now,
         scope=draft.scope,
         session=draft.session,
         speaker=draft.speaker,
@@ -102,7 +147,7 @@ def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDra
         tags=draft.tags,
         entities=() if of_a_document else tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
-        metadata=spoken_of(draft.content, said, found, happened),
+        metadata=told,
         status=Status.ACTIVE if draft.believed else Status.SAID,
         layer=draft.layer or (Layer.BUFFER if is_overheard(draft) else Layer.WORKING),
         verification=Verification.UNVERIFIED,
@@ -121,15 +166,20 @@ def prepare(draft: Draft, tools: Tools, *, foreign: bool = False) -> PreparedDra
         tier=at_least(draft.tier, tier_of(draft.content)),
         forms=FormsOnDemand(draft.content),
     )
-    memory = marked(memory, foreign=foreign)
+
+
+def _prepared(draft: Draft, memory: Memory, tools: Tools) -> PreparedDraft:
+    """A memory as it is kept, with what it is found by and what it says."""
+    found: Sequence[FoundName] = names.entities(draft.content)
     weighed = draft.importance is not None
     apart = draft.apart or memory.status in NOT_BELIEVED or memory.suspicion is not Suspicion.NONE
     secret = ""
     if tools.keys is not None:
         memory, found, secret = without_words(memory, found, tools.keys)
     statement = NewStatement(memory)
-    prepared = PreparedDraft(memory, findable(memory, found), statement, weighed=weighed, apart=apart)
-    return replace(prepared, secret=secret) if secret else prepared
+    return PreparedDraft(
+        memory, findable(memory, found), statement, secret=secret, weighed=weighed, apart=apart
+    )
 
 
 def without_words(

@@ -62,7 +62,7 @@ def screen(draft: Draft) -> Draft:
     share("confidence", draft.confidence)
     if not isinstance(draft.pinned, bool):
         raise WrongType("pinned", draft.pinned, "true or false")
-    tidy = {
+    tidy: dict[str, Any] = {
         "scope": scope,
         "content": content(draft.content),
         "tags": tags(draft.tags),

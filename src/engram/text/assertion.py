@@ -13,6 +13,7 @@ The same model says whether a sentence tells of a change.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -449,10 +450,10 @@ def _change(sentence: str) -> float:
 
 
 @cache
-def _weights_of_change() -> tuple[memoryview, float, float]:
+def _weights_of_change() -> tuple[array[int], float, float]:
     """The last column of the model, where one number after the other is quickest."""
     weights, scale, bias = _model()
-    return memoryview(weights[:, -1].copy()), float(scale[-1]), float(bias[-1])
+    return array("b", weights[:, -1].tobytes()), float(scale[-1]), float(bias[-1])
 
 
 @cache

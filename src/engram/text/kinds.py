@@ -214,10 +214,15 @@ def classify(
 
 def category_of(text: str, tags: Sequence[str] = ()) -> str:
     """The first category whose words the text has; a tag that names a category decides at once."""
-    plain = text.lower().replace("’", "'")
     for tag in tags:
         if tag.lower() in _KIND_OF:
             return tag.lower()
+    return _category_told(text)
+
+
+@read_once
+def _category_told(text: str) -> str:
+    plain = text.lower().replace("’", "'")
     for category in _categories().each(plain):
         return category
     if is_correction(text):
