@@ -8,7 +8,7 @@ they are there, searches stay exact: over the rows in memory, or block by block 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 
 Signs = NDArray[np.float32]
+SortedCells = tuple[list[int], Places, NDArray[np.uint8]]
+"""Where each cell ends, and its places and their signatures one after the other."""
 SAMPLED = 16_384
 """Signatures among which the centres are found."""
 ROUNDS = 4
@@ -52,21 +54,22 @@ class Cells:
         self._centres: Signs | None = None
         self._keys: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._cells: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._sorted: tuple[Hashable, SortedCells] | None = None
 
     def near(
-        self, lines: VectorLines, places: Places, questions: NDArray[np.uint8]
+        self, lines: VectorLines, places: Places, questions: NDArray[np.uint8], which: Hashable = None
     ) -> Iterator[tuple[Places, NDArray[np.uint8]]]:
-        """For each question, given by its signature: the places in cells near to it, and their signatures."""
+        """For each question, given by its signature: the places in cells near to it, and their signatures.
+
+        `which` stands for these very lines and places: asked of the same again, they are not sorted anew.
+        """
         if lines.signatures is None:
             raise AssertionError("asked only of a space that is signed")
         with self._lock:
             centres = self._centres if self._centres is not None else self._divide(lines.signatures)
-            cells = self._of(lines, centres)[places]
-        # Cell by cell in memory: each question then copies a few stretches instead of picking line by line.
-        order = np.argsort(cells, kind="stable")
-        ends = np.searchsorted(cells[order], np.arange(len(centres) + 1)).tolist()
-        members = places[order]
-        signatures = lines.signatures[members]
+            if which is None or self._sorted is None or self._sorted[0] != which:
+                self._sorted = which, self._sort(lines.signatures, places, self._of(lines, centres)[places])
+            ends, members, signatures = self._sorted[1]
         likeness = _signs(questions, centres.shape[1]) @ centres.T
         probed = np.sort(np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED], axis=1)
         for row in probed.tolist():
@@ -75,6 +78,13 @@ class Cells:
                 np.concatenate([members[part] for part in parts]),
                 np.concatenate([signatures[part] for part in parts]),
             )
+
+    def _sort(self, signatures: NDArray[np.uint8], places: Places, cells: NDArray[np.int32]) -> SortedCells:
+        """Cell by cell: each question then copies a few stretches instead of picking line by line."""
+        order = np.argsort(cells, kind="stable")
+        count = 0 if self._centres is None else len(self._centres)
+        ends = np.searchsorted(cells[order], np.arange(count + 1)).tolist()
+        return ends, places[order], signatures[places[order]]
 
     def _divide(self, signatures: NDArray[np.uint8]) -> Signs:
         """As many centres as a cell has members, moved to the middle of their members a few times."""

@@ -254,10 +254,12 @@ class SignatureIndex:
         if searched is not None:
             asked = (StoredSearch(self, space, one, searched, reach) for one in questions)
             return [one.nearest(frozenset({Status.ACTIVE}), k) for one in asked]
-        lines = self._follower(space).lines()
-        places = ranking.allowed(lines, reach, frozenset({Status.ACTIVE}))
+        lines, upto = self._follower(space).snapshot()
+        which = (space.key, upto, reach)
+        active = frozenset({Status.ACTIVE})
+        places = self.remembered((*which, active), lambda: ranking.allowed(lines, reach, active))
         if lines.signatures is not None:
-            found = self._all_by_signature(space, lines, places, questions, k)
+            found = self._all_by_signature(space, lines, places, questions, k, which)
         elif lines.sketches is not None and len(questions) <= SINGLY:
             found = self._all_by_sketch(space, lines, places, questions, k)
         else:
@@ -376,7 +378,7 @@ class SignatureIndex:
         return [ranking.nearest(self._blocks(space, lines, some), one, k) for one, some in pairs]
 
     def _all_by_signature(
-        self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int
+        self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int, which: Hashable
     ) -> list[Found]:
         count = max(FEW, 2 * k)
         signatures = lines.signatures
@@ -384,7 +386,7 @@ class SignatureIndex:
             raise AssertionError("asked only of a space that is signed")
         signed = self._signatures(space, questions)
         if len(questions) > SINGLY and len(places) > self._exact_limit:
-            around = self._cells_of(space).near(lines, places, signed)
+            around = self._cells_of(space).near(lines, places, signed, which)
             pairs = zip(around, signed, strict=True)
             near = [ranking.fewest(*some, one, count) for some, one in pairs]
         else:

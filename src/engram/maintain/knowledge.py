@@ -13,7 +13,17 @@ from engram.maintain import patterns
 from engram.maintain import patterns as maintain_patterns
 from engram.maintain.apply import UNDONE
 from engram.maintain.step import ACTIVE, Batch, Decision, Drop, Effect, Keep, Name, Step, StepContext, becomes
-from engram.maintain.support import EVERYTHING, RecentChanges, in_words, memories, noted, places, since, tells
+from engram.maintain.support import (
+    EVERYTHING,
+    RecentChanges,
+    in_words,
+    memories,
+    named,
+    noted,
+    places,
+    since,
+    tells,
+)
 from engram.maintain.support import keep as support_keep
 from engram.model.facts import Claim, Entity, FactQuery, Named, mark_of
 from engram.model.maintenance import Judgement, Sketch
@@ -283,7 +293,7 @@ def plan_cards(context: StepContext, _cursor: str) -> Iterator[Batch]:
 def _named(context: StepContext, news: RecentChanges) -> dict[Scope, Counter[str]]:
     """The names in memories, place by place. What a memory was put away with may stand on a card still."""
     found: dict[Scope, Counter[str]] = {}
-    for part in memories(context, news, CARDS_CLEAR if news.whole else ANY_STATUS):
+    for part in named(context, news, CARDS_CLEAR if news.whole else ANY_STATUS):
         for _, one in part:
             names = (*one.entities, one.speaker) if one.speaker else one.entities
             if names:
@@ -407,7 +417,7 @@ def plan_name_fragments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     if not news.any:
         return
     names: dict[Scope, dict[str, None]] = {}
-    for part in memories(context, news, FRAGMENTS_CLEAR):
+    for part in named(context, news, FRAGMENTS_CLEAR):
         for _, one in part:
             names.setdefault(one.scope, {}).update((name.casefold(), None) for name in one.entities)
     joined: set[int] = set()

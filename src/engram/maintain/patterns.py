@@ -22,7 +22,7 @@ from engram.maintain.step import (
     StepContext,
     becomes,
 )
-from engram.maintain.support import EVERYTHING, RecentChanges, in_words, keep, memories, noted, places, since
+from engram.maintain.support import EVERYTHING, RecentChanges, in_words, keep, named, noted, places, since
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, FactQuery
@@ -125,7 +125,7 @@ def _withdrawn(context: StepContext, news: RecentChanges) -> Iterator[Batch]:
 
 def _episodes(context: StepContext, news: RecentChanges) -> dict[Scope, list[int]]:
     found: dict[Scope, list[int]] = {}
-    for part in memories(context, news, EPISODES):
+    for part in named(context, news, EPISODES):
         for key, one in part:
             found.setdefault(one.scope, []).append(key)
     return found

@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.event import Delivery, Subscription, Verb
 from engram.model.facts import Edge, Entity
-from engram.model.maintenance import Judgement, Landscape, Run, Sketch
+from engram.model.maintenance import Judgement, Landscape, Run, Sketch, WhoIsNamed
 from engram.model.memory import Filters, Layer, Memory, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Findable, Tools
@@ -167,6 +167,7 @@ class Batch:
 NAMES = uuid.UUID("8f6d2f0e-5a57-4d4f-9c53-1b7c3f2d9a10")
 """Where ids of memories made by maintenance come from: the same sources give the same id."""
 ACTIVE = frozenset({Status.ACTIVE})
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +192,17 @@ class StepContext:
 
     def memories(self, filters: Filters, after: int = 0) -> Iterator[list[tuple[int, Memory]]]:
         """A pass over memories that fit, in slices by key."""
+        return self._pass(self.tools.store.upkeep.slice, filters, after)
+
+    def named(self, filters: Filters) -> Iterator[list[tuple[int, WhoIsNamed]]]:
+        """The same, for who only wants to know where memories belong and whom they name."""
+        return self._pass(self.tools.store.upkeep.named, filters, 0)
+
+    def _pass(
+        self, read: Callable[[Filters, int, int], list[tuple[int, Read]]], filters: Filters, after: int
+    ) -> Iterator[list[tuple[int, Read]]]:
         size = self.tools.config.maintain.slice
-        while found := self.tools.store.upkeep.slice(filters, after, size):
+        while found := read(filters, after, size):
             yield found
             after = found[-1][0]
             if len(found) < size:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from engram.lazily import dataclass
 from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext
 from engram.model.event import Event, Verb
 from engram.model.knowledge import Chosen
-from engram.model.maintenance import Judgement, RunState, Sketch
+from engram.model.maintenance import Judgement, RunState, Sketch, WhoIsNamed
 from engram.model.memory import Filters, Memory, Tier
 from engram.model.scope import Access, Scope
 from engram.ports import NoAdvisor
@@ -142,19 +143,30 @@ def memories(
     context: StepContext, news: RecentChanges, filters: Filters
 ) -> Iterator[list[tuple[int, Memory]]]:
     """The memories that are new and fit, in slices; all that fit the first time."""
+    return chain.from_iterable(map(context.memories, _new(context, news, filters)))
+
+
+def named(
+    context: StepContext, news: RecentChanges, filters: Filters
+) -> Iterator[list[tuple[int, WhoIsNamed]]]:
+    """The same, for who only wants to know where memories belong and whom they name."""
+    return chain.from_iterable(map(context.named, _new(context, news, filters)))
+
+
+def _new(context: StepContext, news: RecentChanges, filters: Filters) -> Iterator[Filters]:
     if news.whole:
-        yield from context.memories(filters)
+        yield filters
         return
     size = context.tools.config.maintain.slice
     for start in range(0, len(news.changed), size):
-        yield from context.memories(replace(filters, ids=frozenset(news.changed[start : start + size])))
+        yield replace(filters, ids=frozenset(news.changed[start : start + size]))
 
 
 def places(context: StepContext, news: RecentChanges, filters: Filters) -> set[Scope]:
     """Where something is new that fits; everywhere the first time."""
     if news.whole:
         return set(context.tools.store.upkeep.scopes())
-    return {one.scope for part in memories(context, news, filters) for _, one in part}
+    return {one.scope for part in named(context, news, filters) for _, one in part}
 
 
 def _events(context: StepContext, after: str) -> Iterator[Event]:

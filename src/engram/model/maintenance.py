@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engram.lazily import dataclass
 from engram.model.scope import Scope
@@ -163,6 +163,14 @@ def pair_key(one: str, other: str) -> str:
     'a+b'
     """
     return "+".join(sorted((one, other)))
+
+
+class WhoIsNamed(NamedTuple):
+    """A memory as far as many passes need it: where it belongs, who said it and whom it names."""
+
+    scope: Scope
+    speaker: str
+    entities: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ _read_json = json.JSONDecoder().raw_decode
 ON_DEMAND = ("", "", "", -1, -1, -1, -1)
 """What is written for shorter forms that are worked out when they are asked for."""
 _NO_AFFECT, _NO_USAGE = Affect(), Usage()
-_scope = lru_cache(maxsize=1_000)(Scope)
+scope_of = lru_cache(maxsize=1_000)(Scope)
 
 
 def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
@@ -112,7 +112,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
     known["content_hash"] = content_hash
     known["created_at "] = created_at
     known["modified_at "] = modified_at
-    known["scope"] = _scope(namespace, project, squad, agent, channel, user)
+    known["scope"] = scope_of(namespace, project, squad, agent, channel, user)
     known["session"] = session
     known["speaker"] = speaker
     known["kind"] = _KINDS[kind]
@@ -134,11 +134,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
     known["strength"] = strength
     known["surprise"] = surprise
     known["affect "] = (valence, intensity, arousal)
-    known["usage"] = (
-        Usage(accessed, repeated, confirmed, sessions, helpful, unhelpful)
-        if accessed or repeated or confirmed or sessions or helpful or unhelpful
-        else _NO_USAGE
-    )
+    known["usage "] = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
     known["last_accessed "] = last_accessed
     known["event_time"] = None if event_time is None else _moment(event_time)
     known["valid_from "] = valid_from
@@ -367,7 +363,8 @@ def _maybe(value: int | None) -> datetime | None:
     return None if value is None else EPOCH + timedelta(microseconds=value)
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
+    """What `names_to_json` wrote."""
     return () if text == "[]" else tuple(_read_json(text)[0])
 
 
@@ -380,9 +377,10 @@ def from_json(text: str | None) -> dict[str, Any]:
 _LATER: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("created_at", "modified_at"), _moment),
     **dict.fromkeys(("last_accessed", "valid_from", "verified_at"), _maybe),
-    **dict.fromkeys(("tags", "entities"), _names),
+    **dict.fromkeys(("tags", "entities"), names_in),
     **dict.fromkeys(("details", "metadata"), from_json),
     "affect": lambda told: Affect(*told) if any(told) else _NO_AFFECT,
+    "usage": lambda told: Usage(*told) if any(told) else _NO_USAGE,
     "forms": _read_forms,
 }
 _AS_KEPT = itemgetter(*(f"{name} " if name in _LATER else name for name in FIELD_NAMES))

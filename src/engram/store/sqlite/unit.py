@@ -200,7 +200,7 @@ class SqliteUnit:
         A new content makes the old vectors wrong: they are dropped until `embed` brings the new one.
         """
         row, old = self._find(new.id)
-        self._read.pop(new.id, None)
+        self._read[new.id] = row, new
         place = self._place(new.scope)
         named = sqlite_names.mentioned(self._db, row) if new.sealed and not old.sealed else None
         differing = old.differing(new)
