@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from engram.errors import EmbedderError
@@ -258,8 +258,10 @@ PAUSE_EVERY: Final = 20
 
 def sweep(context: StepContext, cursor: str, filters: Filters, decide: Decide) -> Iterator[Batch]:
     """Go once over the memories that fit and are not fresh; a batch for each slice that led to something."""
+    settled = context.now - timedelta(microseconds=1)
+    filters = replace(filters, modified_until=min(filters.modified_until or settled, settled))
     for number, part in enumerate(context.memories(filters, int(cursor or 0)), 1):
-        decisions = tuple(decide([(key, one) for key, one in part if not is_fresh(one, context)]))
+        decisions = tuple(decide(part))
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(decisions, str(part[-1][0]))
 

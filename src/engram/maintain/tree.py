@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from engram.lazily import dataclass
 from engram.maintain.pairs import forget_nearest, space_of, vectors_of
@@ -55,8 +55,7 @@ Shareable = TypeVar("Shareable", str, float, tuple[str, ...])
 CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceKnowledge:
+class PlaceKnowledge(NamedTuple):
     """A memory in a few words and numbers."""
 
     key: int

@@ -147,8 +147,9 @@ class PostgresStore(SqliteStore):
         """Look for what does not agree with the records; with `repair` mend it. Pages are the server's."""
         if self._writer is None:
             return [Finding("database", ok=True, detail="opened for reading")]
-        work = upkeep.mend_records if repair else _find_damage
-        return [*self._writer.run(work), self._writer.run(found_wall)]
+        found = self._writer.run(upkeep.look_at_records)
+        found = upkeep.mended(found, self._writer.run) if repair else found
+        return [*found, self._writer.run(found_wall)]
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work on this database for oneself; raises UpkeepBusy when somebody else does it."""
@@ -367,13 +368,3 @@ def _vacuum(db: Db) -> None:
 
 def _vacuum_full(db: Db) -> None:
     as_server(db).script(f"VACUUM FULL {ask_value(db, OUR_TABLES)}")
-
-
-def _find_damage(db: Db) -> list[Finding]:
-    bare = as_server(db)
-    bare.script("SAVEPOINT looking")
-    try:
-        found = upkeep.mend_records(db)
-    finally:
-        bare.script("ROLLBACK TO looking")
-    return [upkeep.unmended(one) if one.mended else one for one in found]

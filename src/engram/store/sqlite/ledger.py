@@ -155,7 +155,6 @@ LIMIT :limit
 """
 
 END = (1 << 63) - 1
-_ENCODER = json.JSONEncoder(ensure_ascii=False)  # `json.dumps` would make one for each call
 WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker", "sealed")
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
@@ -327,7 +326,7 @@ def broken_link(db: Db) -> tuple[int, str]:
 
 def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
     """What an event adds to the chain: it changes with anything that stands in it or before it."""
-    return sha256(last + _ENCODER.encode(told).encode()).digest()
+    return sha256(last + rows.encoded(told).encode()).digest()
 
 
 def difference(row: int, old: Memory, new: Memory, names: Sequence[str]) -> Difference:

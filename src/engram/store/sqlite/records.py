@@ -23,7 +23,7 @@ from engram.model.scope import Access, Scope, Token
 from engram.model.session import Trigger
 from engram.store.sqlite.connection import NOTHING, Db, Line, ask, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.rows import as_list
+from engram.store.sqlite.rows import as_list, to_json
 from engram.store.sqlite.writer import ANSWERS, SPENDING, TOKENS, TRIGGERS, Writer
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def column(value: Any) -> Any:
     if isinstance(value, Scope):
         value = value.parts
     if isinstance(value, tuple | Mapping):
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return to_json(value)
     return value
 
 

@@ -79,8 +79,30 @@ _POLICIES = {x.value: x for x in Policy}
 _PRIORITIES = {x.value: x for x in Priority}
 _TIERS = {x.value: x for x in Tier}
 
-# Made once: `json.dumps` with options makes a new one for each call.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
+def _encoder() -> Callable[[object], str]:
+    """JSON with text as it is; what JSON does not know becomes its text.
+
+    The part that is written in C is made once here; `JSONEncoder.encode` makes it anew for each call.
+    """
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return json.JSONEncoder(ensure_ascii=False, default=str).encode
+    chunks = make(
+        markers=None,
+        default=str,
+        encoder=encode_basestring,
+        indent=None,
+        key_separator=": ",
+        item_separator=", ",
+        sort_keys=False,
+        skipkeys=False,
+        allow_nan=True,
+    )
+    return lambda value: "".join(chunks(value, 0))
+
+
+encoded = _encoder()
 _read_json = json.JSONDecoder().raw_decode
 
 ON_DEMAND = ("", "", "", -1, -1, -1, -1)
@@ -328,7 +350,7 @@ def to_json(value: object) -> str:
     """A value as JSON, text as it is; what JSON does not know becomes its text."""
     if not value and isinstance(value, dict | tuple):
         return "{}" if isinstance(value, dict) else "[]"
-    return _ENCODER.encode(value)
+    return encoded(value)
 
 
 def names_to_json(names: Iterable[str]) -> str:

@@ -228,9 +228,10 @@ class SqliteStore:
             return [
                 Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
             ]
-        return cast(
-            "list[Finding]", self._writer.run(upkeep.mend if repair else upkeep.find_damage, alone=True)
-        )
+        self.flush()
+        with self._readers.lend() as db:
+            found = upkeep.look(db)
+        return upkeep.mended(found, partial(self._writer.run, alone=True)) if repair else found
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work for oneself, over all processes; raises UpkeepBusy when somebody else does."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
 import apsw
 
 from engram.model.event import Finding
 from engram.model.facts import Named
 from engram.rules.entities import keys_of
 from engram.store.sqlite import names as sqlite_names
-from engram.store.sqlite.connection import Db, Opener, ask, ask_value
+from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_value
 from engram.store.sqlite.ledger import broken_audit, broken_link
 from engram.store.sqlite.segments import is_sound
 
@@ -19,19 +23,19 @@ from engram.store.sqlite.segments import is_sound
 
 
 # What only says how other lines hang together goes when one of its ends is gone.
-DROP_LOST_TURNS = """
-DELETE FROM turn_memories
+LOST_TURNS = """
+FROM turn_memories
 WHERE NOT EXISTS (SELECT 1 FROM turns AS t WHERE t.key = turn_memories.turn)
   OR NOT EXISTS (SELECT 1 FROM memories AS m WHERE m.row = turn_memories.row)
 """
 
-DROP_LOST_ORIGINS = """
-DELETE FROM origins
+LOST_ORIGINS = """
+FROM origins
 WHERE NOT EXISTS (SELECT 1 FROM memories AS m WHERE m.row = origins.row)
 """
 
-DROP_LOST_ALIASES = """
-DELETE FROM aliases
+LOST_ALIASES = """
+FROM aliases
 WHERE NOT EXISTS (SELECT 1 FROM entities AS e WHERE e.id = aliases.entity)
 """
 
@@ -61,8 +65,8 @@ WHERE NOT EXISTS (
 GROUP BY e.id
 """
 
-DROP_NAMELESS = """
-DELETE FROM entities
+NAMELESS = """
+FROM entities
 WHERE NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.entity = entities.id)
 """
 
@@ -90,26 +94,36 @@ WHERE captured_at IS NULL
 """
 
 
-def links(db: Db) -> int:
-    """Drop what says that a memory came from somewhere when it or its turn is gone; how much."""
-    before = db.total_changes()
-    for sql in (DROP_LOST_TURNS, DROP_LOST_ORIGINS):
-        db.execute(sql)
-    return db.total_changes() - before
+def links(db: Db) -> None:
+    """Drop what says that a memory came from somewhere when it or its turn is gone."""
+    for lost in (LOST_TURNS, LOST_ORIGINS):
+        db.execute(f"DELETE{lost}")
 
 
-def names(db: Db) -> int:
-    """See to it that every name mentioned stands for an entity, and no other does; how much was wrong."""
-    before = db.total_changes()
+def names(db: Db) -> None:
+    """See to it that every name mentioned stands for an entity, and no other does."""
     with db:
-        db.execute(DROP_LOST_ALIASES)
+        db.execute(f"DELETE{LOST_ALIASES}")
         for namespace, name, first, last in ask(db, UNLINKED):
             sqlite_names.link(db, namespace, {name: sqlite_names.Heard(Named(name), first, last)}, {})
         for namespace, entity, alias in ask(db, IDLE):
             sqlite_names.forget(db, namespace, entity, alias)
-        db.execute(DROP_NAMELESS)
+        db.execute(f"DELETE{NAMELESS}")
         index_names(db)
-    return db.total_changes() - before
+
+
+def _lost_links(db: Db) -> int:
+    return _count(db, LOST_TURNS) + _count(db, LOST_ORIGINS)
+
+
+def _wrong_names(db: Db) -> int:
+    missing, over = _name_words(db)
+    lost = _count(db, LOST_ALIASES) + _count(db, NAMELESS)
+    return lost + len(ask(db, UNLINKED)) + len(ask(db, IDLE)) + len(missing) + len(over)
+
+
+def _count(db: Db, what: str) -> int:
+    return int(ask_value(db, f"SELECT count(*){what}"))
 
 
 def waiting_turns(db: Db) -> int:
@@ -119,15 +133,21 @@ def waiting_turns(db: Db) -> int:
 
 def index_names(db: Db) -> None:
     """Let every name be found by what it is looked up by today."""
-    right = {
+    missing, over = _name_words(db)
+    db.executemany(DROP_WORD, over)
+    db.executemany(sqlite_names.ADD_WORD, missing)
+
+
+def _name_words(db: Db) -> tuple[set[Line], set[Line]]:
+    """The words that names should be found by and are not, and those by which they should not be found."""
+    right: set[Line] = {
         (namespace, word, alias)
         for namespace, alias in ask(db, ALIASES)
         for word in keys_of(alias)
         if word != alias
     }
     there = set(ask(db, WORDS))
-    db.executemany(DROP_WORD, there - right)
-    db.executemany(sqlite_names.ADD_WORD, right - there)
+    return right - there, there - right
 
 
 COPIED_PAGES = 10_000
@@ -210,6 +230,8 @@ UPDATE scopes
 SET memories = (SELECT count(*) FROM memories AS m WHERE m.scope = scopes.id)
 """
 
+MENDED = frozenset({"aliases", "turn_memories", "origins"})
+"""Tables whose lines are looked at, and dropped, one by one: what is lost there is no damage."""
 PROBLEMS_SHOWN = 3
 MEND = "`engram doctor --repair` saves what can be read"
 FREE_SHARE = 0.25
@@ -252,46 +274,62 @@ def compact(db: Db) -> None:
         tidy(db)
 
 
-def find_damage(db: Db) -> list[Finding]:
-    """What `mend` would find, and change nothing: it is tried, told and taken back."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        found = mend(db)
-    finally:
-        db.execute("ROLLBACK")
-    return [unmended(one) if one.mended else one for one in found]
+class Derived(NamedTuple):
+    """Something that follows from the records: how much of it is wrong, how it is put right, what to say."""
+
+    name: str
+    wrong: Callable[[Db], int]
+    mend: Callable[[Db], None]
+    sound: str
+    mended: str
 
 
-def unmended(one: Finding) -> Finding:
-    """What would be mended, as something that is wrong."""
-    detail = f"{one.mended} wrong" if one.mended > 1 else "wrong"
-    return Finding(one.name, ok=False, detail=detail, advice="`engram doctor --repair` puts it right")
-
-
-def mend(db: Db) -> list[Finding]:
-    """Look at pages, references, names, recall table and counters; mend what follows from the records."""
+def look(db: Db) -> list[Finding]:
+    """What is wrong with pages, references and what stands in the tables. Nothing is changed."""
     pages = _pages(db)
-    if not pages.ok:
-        return [pages]
-    records = mend_records(db)
-    return [pages, _references(db), *records]
+    return [pages, _references(db), *look_at_records(db)] if pages.ok else [pages]
 
 
-def mend_records(db: Db) -> list[Finding]:
-    """Look at ledger, names, recall table and counters; mend what follows from the records."""
-    mended = [_links(db), _names(db)]
+def look_at_records(db: Db) -> list[Finding]:
+    """What is wrong with ledger, names, recall table and counters."""
     events, event = broken_link(db)
     lines, line = broken_audit(db)
     return [
         _chain("ledger", f"{events} events", str(event or "")),
         _chain("audit", f"{lines} lines", f"line {line}" if line else ""),
         _sealing(db),
-        *mended,
-        _recall_table(db),
+        *(_derived(db, one) for one in DERIVED),
         _unindexed(db),
-        _counter(db, "scope counts", SCOPES_ARE_RIGHT, MEND_SCOPES),
-        _counter(db, "vector counts", SPACES_ARE_RIGHT, MEND_SPACES),
     ]
+
+
+def mended(found: Sequence[Finding], run: Callable[[Callable[[Db], int]], int]) -> list[Finding]:
+    """Put right what follows from the records and is wrong, one thing after the other: `run` lets it write.
+
+    Others write in between, and what is sound is not written to.
+    """
+    wrong = {one.name for one in found if not one.ok}
+    counts = {one.name: run(partial(_put_right, one=one)) for one in DERIVED if one.name in wrong}
+    told = {one.name: one.mended for one in DERIVED}
+    return [
+        Finding(one.name, ok=True, detail=told[one.name].format(counts[one.name]), mended=counts[one.name])
+        if one.name in counts
+        else one
+        for one in found
+    ]
+
+
+def _put_right(db: Db, one: Derived) -> int:
+    """How much was wrong."""
+    count = one.wrong(db)
+    one.mend(db)
+    return count
+
+
+def _derived(db: Db, one: Derived) -> Finding:
+    wrong = one.wrong(db)
+    detail = f"{wrong} wrong" if wrong > 1 else "wrong" if wrong else one.sound.format(waiting_turns(db))
+    return _found(one.name, detail, detail if wrong else "", "`engram doctor --repair` puts it right")
 
 
 def rebuild(db: Db) -> None:
@@ -313,7 +351,7 @@ def _pages(db: Db) -> Finding:
 
 
 def _references(db: Db) -> Finding:
-    broken = ask(db, "PRAGMA foreign_key_check")
+    broken = [line for line in ask(db, "PRAGMA foreign_key_check") if line[0] not in MENDED]
     tables = ", ".join(sorted({line[0] for line in broken}))
     lost = f"{len(broken)} lines of {tables} point to what is not there" if broken else ""
     return _found("references", "nothing points to what is not there", lost, "restore a backup")
@@ -341,31 +379,13 @@ def _sealing(db: Db) -> Finding:
     return Finding("sealing", ok=True, detail=detail, advice="`engram vault init --fields` seals them")
 
 
-def _links(db: Db) -> Finding:
-    lost, waiting = links(db), waiting_turns(db)
-    if lost:
-        detail = f"{lost} led to what is not there and have been dropped"
-    else:
-        detail = f"all lead to what is there; {waiting} turns wait to be captured"
-    return Finding("turns and origins", ok=True, detail=detail, mended=lost)
+def _wrong_in_table(db: Db) -> int:
+    return int(ask_value(db, UNTOLD)) + sum(not is_sound(body) for _, body in ask(db, BLOCKS))
 
 
-def _names(db: Db) -> Finding:
-    wrong = names(db)
-    detail = f"{wrong} were wrong and have been put right" if wrong else "all stand for what is spoken of"
-    return Finding("names", ok=True, detail=detail, mended=wrong)
-
-
-def _recall_table(db: Db) -> Finding:
-    untold = ask_value(db, UNTOLD)
-    if untold:
-        db.execute(TELL_UNTOLD)
-    broken = [number for number, body in ask(db, BLOCKS) if not is_sound(body)]
-    if untold or broken:
-        db.execute(DROP_BLOCKS)
-        detail = "was damaged and will be made anew from the stored words"
-        return Finding("recall table", ok=True, detail=detail, mended=untold + len(broken))
-    return Finding("recall table", ok=True, detail="agrees with the stored words")
+def _forget_table(db: Db) -> None:
+    for sql in (TELL_UNTOLD, DROP_BLOCKS):
+        db.execute(sql)
 
 
 def _unindexed(db: Db) -> Finding:
@@ -374,8 +394,38 @@ def _unindexed(db: Db) -> Finding:
     return _found("words", "every memory has its words", lost, "`engram doctor --repair` reads them again")
 
 
-def _counter(db: Db, name: str, question: str, repair: str) -> Finding:
-    if ask_value(db, question):
-        return Finding(name, ok=True, detail="are right")
-    db.execute(repair)
-    return Finding(name, ok=True, detail="were wrong and have been counted again", mended=1)
+def _counter(name: str, question: str, repair: str) -> Derived:
+    def wrong(db: Db) -> int:
+        return 1 - int(ask_value(db, question))
+
+    def mend(db: Db) -> None:
+        db.execute(repair)
+
+    return Derived(name, wrong, mend, "are right", "were wrong and have been counted again")
+
+
+DERIVED = (
+    Derived(
+        "turns and origins",
+        _lost_links,
+        links,
+        "all lead to what is there; {} turns wait to be captured",
+        "{} led to what is not there and have been dropped",
+    ),
+    Derived(
+        "names",
+        _wrong_names,
+        names,
+        "all stand for what is spoken of",
+        "{} were wrong and have been put right",
+    ),
+    Derived(
+        "recall table",
+        _wrong_in_table,
+        _forget_table,
+        "agrees with the stored words",
+        "was damaged and will be made anew from the stored words",
+    ),
+    _counter("scope counts", SCOPES_ARE_RIGHT, MEND_SCOPES),
+    _counter("vector counts", SPACES_ARE_RIGHT, MEND_SPACES),
+)
