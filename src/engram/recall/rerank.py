@@ -413,8 +413,6 @@ FITS, MEANS, CHANGES, LINKED = 1.0, 0.25, 1.4, 1.85
 SAME_KIND, FILLS, SAME_TALK, SAME_NAME = 0.8, 1.45, 1.3, 0.8
 LACKS, ELSEWHERE, LONG = -1.15, -2.0, -1.1
 """What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
-OWN_FIT = 0.3
-"""What fits a question by itself so well beside the first hit may be a later word on it in other words."""
 LATER_WORD, MAYBE_LATER, SURE = 2.1, 1.3, 9.0
 """From so much on it is one and stands before the first hit; or may be one and stands right behind it."""
 AS_SURE = 0.5
@@ -532,7 +530,7 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     if first.answers > 1 and (elsewhere or _tells_of_others(memory)):
         return 0.0
     named = any(name in memory.content for name in before.entities)
-    tied = linked or alike or named or fills & (asked.slots | filled) or one.own >= OWN_FIT * first.own
+    tied = linked or alike or named or fills & (asked.slots | filled)
     if not tied and not _speaks_of_the_same(memory, before):
         return 0.0
     return (
