@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.cues import VAGUE, cues
+from engram.text.cues import VAGUE, cues, slots_told
 from tests.tables import every
 
 CASES = [
@@ -46,3 +46,10 @@ def test_a_group_of_words_is_one_cue() -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_read(question: str) -> None:
     assert all(cue.predicates for cue in cues(question))
+
+
+def test_a_number_of_something_is_no_age() -> None:
+    ages = ("Poppy is 7", "nan is 101 now", "she turned 12", "I'm 29.")
+    others = ("my cholesterol is 240 so I run", "budget is 900", "the rent is 40", "that is 15")
+    assert all("slotage" in slots_told(one) for one in ages)
+    assert not any("slotage" in slots_told(one) for one in others)
