@@ -154,13 +154,7 @@ class Trash(Noun):
         return len(mine)
 
     def _all(self, filters: Filters = LYING) -> Iterator[Memory]:
-        view, cursor = View(self._caller.access, filters), None
-        while True:
-            page = self._store.memories.page(view, PAGE_LIMIT, cursor)
-            yield from page
-            cursor = page.cursor
-            if cursor is None:
-                return
+        return self._store.memories.every(View(self._caller.access, filters))
 
     def _erase(self, ids: Sequence[str], because: str) -> None:
         def work(unit: Unit) -> None:

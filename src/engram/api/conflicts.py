@@ -18,12 +18,11 @@ from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
 from engram.model.knowledge import Comparison
 from engram.model.maintenance import SETTLED, Judgement, pair_key
-from engram.model.memory import CONTENT_LIMIT, Filters, Layer, Memory, Status
+from engram.model.memory import CONTENT_LIMIT, Filters, Memory, Status
 from engram.model.plain import plain
 from engram.ports import Unit, View
 from engram.rules import screen
 from engram.rules.archival import check_transition
-from engram.rules.traits import settles
 from engram.text.facts import stated
 
 KEEP = ("a", "b", "both", "merge")
@@ -98,20 +97,10 @@ class Conflicts(Noun):
     # ------------------------------------------------------------ looking
 
     def _marked(self, view: View) -> Iterator[Conflict]:
-        """Pairs with a `contradicts` edge of which both still stand."""
-        store = self._store
-        # All layers are named because an index of layer and status then finds these few at once.
-        rare = Filters(statuses=frozenset({Status.CHALLENGED}), layers=frozenset(Layer))
-        challenged = View(view.access, rare)
-        pages = (store.memories.page(one, LOOKED_AT) for one in (challenged, view))
-        ids = list(dict.fromkeys(memory.id for page in pages for memory in page))
-        keys = sorted(store.memories.keys(ids).values())
-        links = store.relations.links(keys, {EdgeType.CONTRADICTS}, view)
-        ends = {(link.key, link.other) if link.forward else (link.other, link.key) for link in links}
-        memories = store.memories.read(sorted({key for pair in ends for key in pair}))
-        for source, target in sorted(ends, reverse=True):
-            if source in memories and target in memories and not settles(memories[source], memories[target]):
-                yield Conflict(memories[source], memories[target], "one is said to contradict the other")
+        from engram.maintain.gaps import contradicting  # with all of maintenance
+
+        for one, two in contradicting(self._store, view, LOOKED_AT):
+            yield Conflict(one, two, "one is said to contradict the other")
 
     def _disputed(self, view: View, limit: int) -> Iterator[Conflict]:
         for one, two in self._store.facts.disputed(view, limit):

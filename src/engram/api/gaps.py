@@ -68,18 +68,12 @@ def _looked(caller: CallerContext, place: Landscape, scope: Scope | None, limit:
     view = View(caller.at(scope), Filters(statuses=CLAIMS))
     memories = references = 0
     dead: list[Drifted] = []
-    cursor: str | None = None
-    while True:
-        page = store.memories.page(view, config.maintain.slice, cursor)
-        for one in page.memories:
-            found = checked(one, place, config.doubt.project)
-            memories, references = memories + bool(found.checked), references + found.checked
-            for reference, instead in found.dead:
-                told = f"{reference.name} {reference.version}".strip()
-                dead.append(Drifted(one.id, reference.kind, told, instead))
-        cursor = page.cursor
-        if cursor is None:
-            break
+    for one in store.memories.every(view, config.maintain.slice):
+        found = checked(one, place, config.doubt.project)
+        memories, references = memories + bool(found.checked), references + found.checked
+        for reference, instead in found.dead:
+            told = f"{reference.name} {reference.version}".strip()
+            dead.append(Drifted(one.id, reference.kind, told, instead))
     return DriftReport(
         place.root, len(place.paths), place.complete, memories, references, tuple(dead[:limit])
     )

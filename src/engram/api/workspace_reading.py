@@ -169,17 +169,9 @@ class FolderReader:
         """The memories that changed since the last sync; at first, all."""
         if not self.full:
             return self._since(self.state.place)
-        found: set[str] = set()
-        cursor: str | None = None
-        while True:
-            page = self.caller.tools.store.memories.page(View(self.access, ANY_STATUS), PAGE, cursor)
-            for memory in page:
-                self.cache[memory.id] = memory
-                found.add(memory.id)
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return found | set(self.state.places())
+        found = {one.id: one for one in self.caller.tools.store.memories.every(View(self.access, ANY_STATUS))}
+        self.cache |= found
+        return {*found, *self.state.places()}
 
     def _since(self, place: str) -> set[str]:
         found: set[str] = set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -19,10 +19,10 @@ from engram.maintain.step import Batch, Decision, Drop, Keep, StepContext
 from engram.maintain.support import RecentChanges, memories, seen, since
 from engram.model.facts import EdgeType, Entity, FactQuery
 from engram.model.maintenance import SETTLED, Sketch, pair_key
-from engram.model.memory import ANY_STATUS, Filters, Memory, Status, Tier
+from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Status, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap, LoopState
-from engram.ports import View
+from engram.ports import Store, View
 from engram.rules.commitments import is_loop, loop
 from engram.rules.doubt import DUE, GAP, IN_VAIN, STALE, about_entity, asked_about, of_conflict, of_memory
 from engram.rules.traits import is_reference, settles
@@ -44,38 +44,29 @@ CLEAR = frozenset({Tier.CLEAR})
 
 def disputes(context: StepContext, scope: Scope, most: int) -> list[tuple[Memory, Memory]]:
     """Open pairs of this very place, each once: marked by an edge, or with facts that exclude each other."""
+    store, view = context.tools.store, View(Access(scope, Role.AGENT), Filters(tiers=CLEAR))
+    torn = ((one.memory, two.memory) for one, two in store.facts.disputed(view, max(1, most)))
     found: dict[str, tuple[Memory, Memory]] = {}
-    for one, two in (*_marked(context, scope), *_torn(context, scope, most)):
+    for one, two in (*contradicting(store, view, LOOKED_AT), *torn):
         if one.scope == scope == two.scope and one.tier is two.tier is Tier.CLEAR:
             found.setdefault(pair_key(one.id, two.id), (one, two))
-    settled = context.tools.store.upkeep.judged(SETTLED, found)
+    settled = store.upkeep.judged(SETTLED, found)
     return [pair for key, pair in found.items() if key not in settled][:most]
 
 
-def _torn(context: StepContext, scope: Scope, most: int) -> Iterator[tuple[Memory, Memory]]:
-    view = View(Access(scope, Role.AGENT), Filters(tiers=CLEAR))
-    for one, two in context.tools.store.facts.disputed(view, max(1, most)):
-        yield one.memory, two.memory
-
-
-def _marked(context: StepContext, scope: Scope) -> Iterator[tuple[Memory, Memory]]:
-    """Pairs with a `contradicts` edge of which both still stand."""
-    store, access = context.tools.store, Access(scope, Role.AGENT)
-    view = View(access, Filters(tiers=CLEAR))
-    challenged = View(access, Filters(tiers=CLEAR, statuses=frozenset({Status.CHALLENGED})))
-    pages = (store.memories.page(one, LOOKED_AT) for one in (challenged, view))
-    ids = list(dict.fromkeys(memory.id for page in pages for memory in page))
-    keys = sorted(store.memories.keys(ids).values())
-    links = store.relations.links(keys, {EdgeType.CONTRADICTS}, view)
-    ends = sorted({(min(link.key, link.other), max(link.key, link.other)) for link in links})
+def contradicting(store: Store, view: View, looked_at: int) -> Iterator[tuple[Memory, Memory]]:
+    """Pairs with a `contradicts` edge of which both still stand, from one to the other, the latest first."""
+    # All layers are named because an index of layer and status then finds these few at once.
+    rare = replace(view.filters, statuses=frozenset({Status.CHALLENGED}), layers=frozenset(Layer))
+    pages = (store.memories.page(one, looked_at) for one in (View(view.access, rare), view))
+    keys = store.memories.keys(list(dict.fromkeys(memory.id for page in pages for memory in page)))
+    links = store.relations.links(sorted(keys.values()), {EdgeType.CONTRADICTS}, view)
+    ends = {(link.key, link.other) if link.forward else (link.other, link.key) for link in links}
     records = store.memories.read(sorted({key for pair in ends for key in pair}))
-    for one, two in ends:
-        if one in records and two in records and not _is_settled(records[one], records[two]):
-            yield records[one], records[two]
-
-
-def _is_settled(one: Memory, two: Memory) -> bool:
-    return settles(one, two) or settles(two, one)
+    for source, target in sorted(ends, reverse=True):
+        one, two = records.get(source), records.get(target)
+        if one and two and not settles(one, two) and not settles(two, one):
+            yield one, two
 
 
 NAME: Final = "gaps"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -305,6 +305,7 @@ IGNORED = f"{HOME}/.gitignore"
 OURS = (SETUP, STATE, IGNORED)
 """What we keep about a folder, beside the files that are kept in step."""
 VERSION = 1
+SETS = ("dismissed", "logged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,25 +395,14 @@ def load_setup(root: Path) -> Setup:
     data = _read(root, SETUP)
     if data is None:
         raise WorkspaceError(f"{root} is no workspace: `engram workspace init {root}` makes it one.")
-    return Setup(
-        tuple(data.get("layouts") or ()),
-        tuple(data.get("tiers") or ("clear",)),
-        dict(data.get("scope") or {}),
-        str(data.get("since") or ""),
-        str(data.get("id") or ""),
-    )
+    known: dict[str, Any] = {one.name: data[one.name] for one in fields(Setup) if data.get(one.name)}
+    known |= {name: tuple(known[name]) for name in ("layouts", "tiers") if name in known}
+    return replace(Setup(()), **known)
 
 
 def save_setup(root: Path, setup: Setup) -> None:
     """Keep how the folder is set up."""
-    told = {
-        "version": VERSION,
-        "layouts": list(setup.layouts),
-        "tiers": list(setup.tiers),
-        "scope": dict(setup.scope),
-        "since": setup.since,
-        "id": setup.id,
-    }
+    told = {"version": VERSION, **{one.name: getattr(setup, one.name) for one in fields(Setup)}}
     _write(root, IGNORED, "*\n")
     _write(root, SETUP, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
 
@@ -428,41 +418,24 @@ def load_state(root: Path, owner: str) -> FolderState:
     data = _read(root, STATE)
     if data is None or data.get("version") != VERSION or data.get("owner") != owner:
         return FolderState(owner=owner)
-    files = {path: _file(told) for path, told in data.get("files", {}).items()}
-    return FolderState(
-        str(data.get("place", "")),
-        files,
-        set(data.get("dismissed", ())),
-        set(data.get("logged", ())),
-        str(data.get("compacted", "")),
-        str(data.get("rebuilt", "")),
-        owner,
-    )
+    files = {path: _file(**told) for path, told in data.get("files", {}).items()}
+    told: dict[str, Any] = {name: str(data.get(name, "")) for name in ("place", "compacted", "rebuilt")}
+    told |= {name: set(data.get(name, ())) for name in SETS}
+    return FolderState(files=files, owner=owner, **told)
 
 
-def _file(told: Mapping[str, Any]) -> KnownFile:
-    stamp = told.get("stamp")
-    pieces = {key: Known(**piece) for key, piece in told.get("pieces", {}).items()}
-    return KnownFile(
-        told.get("kind", ""),
-        Stamp(*stamp) if stamp else None,
-        pieces,
-        told.get("digest", ""),
-        told.get("text"),
-    )
+def _file(pieces: Mapping[str, Any], stamp: Sequence[int] = (), **told: Any) -> KnownFile:
+    known = {key: Known(**piece) for key, piece in pieces.items()}
+    return KnownFile(stamp=Stamp(*stamp) if stamp else None, pieces=known, **told)
 
 
 def save_state(root: Path, state: FolderState) -> None:
     """Keep what was agreed on, in one step."""
     told = {
         "version": VERSION,
-        "owner": state.owner,
-        "place": state.place,
+        **vars(state),
         "files": {path: _plain(file) for path, file in state.files.items()},
-        "dismissed": sorted(state.dismissed),
-        "logged": sorted(state.logged),
-        "compacted": state.compacted,
-        "rebuilt": state.rebuilt,
+        **{name: sorted(getattr(state, name)) for name in SETS},
     }
     _write(root, STATE, json.dumps(told, ensure_ascii=False, separators=(",", ":")))
 
@@ -473,19 +446,16 @@ def _plain(file: KnownFile) -> dict[str, Any]:
         told["stamp"] = [file.stamp.size, file.stamp.modified, file.stamp.inode]
     if file.text is not None:
         told["text"] = file.text
-    told["pieces"] = {key: _piece(one) for key, one in file.pieces.items()}
-    return told
+    return {**told, "pieces": {key: _piece(one) for key, one in file.pieces.items()}}
 
 
 def _piece(one: Known) -> dict[str, Any]:
     mind = {
         name: value for name, value in one.mind.items() if name not in one.file or one.file[name] != value
     }
-    told: dict[str, Any] = {"memory": one.memory, "file": dict(one.file)}
-    told |= {"mind": mind} if mind else {}
-    told |= {"clash": one.clash} if one.clash else {}
-    told |= {"own": True} if one.own else {}
-    return told | ({"old": True} if one.old else {})
+    seldom = {"mind": mind, "clash": one.clash, "own": one.own, "old": one.old}
+    told = {name: value for name, value in seldom.items() if value}
+    return {"memory": one.memory, "file": dict(one.file), **told}
 
 
 def digest(text: str) -> str:

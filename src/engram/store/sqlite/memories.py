@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -289,6 +289,14 @@ class SqliteMemories:
         shown = found[:limit]
         more = len(found) > limit and bool(shown)
         return Page(tuple(memory for _, memory in shown), _cursor(*shown[-1]) if more else None)
+
+    def every(self, view: View, at_a_time: int = 1_000) -> Iterator[Memory]:
+        """All that the view allows, newest first, read page by page."""
+        cursor: str | None = ""
+        while cursor is not None:
+            page = self.page(view, at_a_time, cursor or None)
+            yield from page
+            cursor = page.cursor
 
     def count(self, view: View) -> int:
         """How many the view allows."""
