@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from datetime import datetime, tzinfo
-from threading import Lock
+from threading import Condition, Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from engram.errors import EngramError
@@ -215,6 +215,8 @@ _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 
+MOMENT_S = 0.0005
+"""How long the next one waits for those who were served last."""
 TOGETHER_MOST = 64
 """Calls that one thread does for the others at most: nobody waits longer than for so many."""
 
@@ -223,11 +225,15 @@ class Together:
     """Like work of many threads, done by one of them at once: eight small writes cost little more than one.
 
     Whoever comes while such work is under way waits; at its end the first of those who wait does it for all
-    of them.
+    of them. Whom it was done for is mostly about to come again, so the next one waits a moment for as many:
+    else the first would do it for itself alone each time.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._as_many = Condition(self._lock)
+        self._last = 1
+        """For how many it was done last."""
         self._under_way = False
         self._waiting: deque[_SharedCall] = deque()
 
@@ -237,6 +243,8 @@ class Together:
         with self._lock:
             self._waiting.append(mine)
             waits, self._under_way = self._under_way, True
+            if len(self._waiting) >= self._last:
+                self._as_many.notify()
         if waits:
             mine.turn.acquire()
         if mine.answer is None:
@@ -248,8 +256,10 @@ class Together:
 
     def _do_some(self, work: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
         """Do it for those who wait, and let the next one do it for who came meanwhile."""
-        with self._lock:
+        with self._as_many:
+            self._as_many.wait_for(lambda: len(self._waiting) >= self._last, MOMENT_S)
             group = [self._waiting.popleft() for _ in range(min(len(self._waiting), TOGETHER_MOST))]
+            self._last = len(group)
         answers: Sequence[Any] = ()
         try:
             with suppress(EngramError):  # one may have spoilt it for the others: each tries by itself

@@ -98,7 +98,8 @@ def test_calls_that_wait_go_together_and_each_has_its_answer_at_once() -> None:
             sleep(0.001)
         go_on.set()
         assert [one.result(30) for one in (first, *others)] == [0, -1, -2, -3, -4, -5]
-    assert groups == [[0], [1, 2, 3, 4, 5]]
+    assert together.do(6, work) == -6  # nobody else comes again
+    assert groups == [[0], [1, 2, 3, 4, 5], [6]]
 
 
 def test_threads_of_several_actors_each_stand_in_the_ledger(file: Path) -> None:
