@@ -64,9 +64,7 @@ def test_what_is_said_of_somebody_just_spoken_of_is_found_by_who_that_is(life: E
     for said in ("my neighbour wilma got a new greenhouse", "shes scared stiff of wasps"):
         life.observe(said, session="garden")
     life.flush("garden")
-    assert (
-        contents(life.recall("What frightens wilma?", dry=True, limit=2))[-1] == "shes scared stiff of wasps"
-    )
+    assert "shes scared stiff of wasps" in contents(life.recall("What frightens wilma?", dry=True, limit=2))
 
 
 def test_what_tells_the_part_of_a_life_that_is_asked_for_is_let_in(life: Engram) -> None:
