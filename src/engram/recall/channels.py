@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engram.ports import Keys
     from engram.recall.pool import Numbers
 
-VECTOR_CANDIDATES = 30  # candidates by meaning, beside as many as hits are asked for (measured)
+VECTOR_CANDIDATES = 20  # candidates by meaning, beside as many as hits are asked for (measured)
 HIDDEN_CANDIDATES = 20  # candidates by meaning among what is confidential
 LENDERS = 20  # candidates that lend to their neighbours in a conversation (measured)
 NEXT_SHARE = 0.4  # share of its fit a turn lends to the following one (measured)
@@ -48,12 +48,12 @@ GRAPH_SHARE = 0.3  # share of its fit a hit lends along a sure edge of full weig
 GRAPH_DECAY = 0.6  # what is left of it after each step (cortex)
 GRAPH_CONFIDENCE = 0.2  # edges that are less sure are not followed (files)
 GRAPH_NODES = 200  # memories that are reached over edges at most
-TEXT_CANDIDATES = 50  # candidates by words, likewise (measured)
-GRAPH_STARTS = 10  # memories from which edges are followed in each step
+TEXT_CANDIDATES = 30  # candidates by words, likewise (measured)
+GRAPH_STARTS = 5  # memories from which edges are followed in each step (measured)
 FACT_SHARE = 0.6  # fit of a memory whose facts answer, as a share of the best hit's (measured)
 FACT_RELEVANCE = 0.8  # relevance of a memory whose facts answer all of it
 FACT_HOPS = 3  # facts in a row that lead from the question to an answer (cortex)
-TIME_CANDIDATES = 40  # candidates from the time asked about
+TIME_CANDIDATES = 20  # candidates from the time asked about (measured)
 FRESH_DAYS = 30.0  # days after which half of that is left
 
 # ---------------------------------------------------------------- words and meaning

@@ -225,8 +225,6 @@ def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int
 # Packing: ranked candidates become hits that fit the token budget, each in the best form that still fits.
 
 
-EXPLAINED = 50
-"""So many hits carry their evidence unasked; to write it all down takes as long as to find them."""
 FORMS = ("content", "summary", "key_fact", "label")
 BYTES_A_TOKEN = 4
 
@@ -257,13 +255,11 @@ def _spread(ranked: Sequence[Candidate], most: int) -> list[Candidate]:
 
 
 def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[Hit, ...]:
-    """The hits; those far down say why they are there only when somebody wants to know."""
-    told = len(pairs) if question.explain else EXPLAINED
     counted = question.budget is not None
     shown = accumulate((one.relevance for one, _ in pairs), min)
     return tuple(
-        _hit(one, form, relevance, counted=counted, told=place < told)
-        for place, ((one, form), relevance) in enumerate(zip(pairs, shown, strict=True))
+        _hit(one, form, relevance, counted=counted)
+        for (one, form), relevance in zip(pairs, shown, strict=True)
     )
 
 
@@ -278,7 +274,7 @@ def _costs(memory: Memory) -> tuple[int, ...]:
     return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
 
 
-def _hit(one: Candidate, form: int, relevance: float, *, counted: bool, told: bool) -> Hit:
+def _hit(one: Candidate, form: int, relevance: float, *, counted: bool) -> Hit:
     """A hit. What stands below is never shown as more relevant: the number orders the list it stands in.
 
     What it costs is counted where there is a budget to keep; elsewhere its length tells it well enough.
@@ -287,9 +283,8 @@ def _hit(one: Candidate, form: int, relevance: float, *, counted: bool, told: bo
     text = getattr(memory.forms, FORMS[form]) if form else memory.content
 
     def tell(what: str) -> Trust | tuple[Evidence, ...]:
-        if what == "evidence":
-            return evidence(one) if told else ()
-        return trust(memory, one.let_in[0] or one.relevance, one.freshness)
+        known = one.let_in[0] or one.relevance
+        return evidence(one) if what == "evidence" else trust(memory, known, one.freshness)
 
     return Hit.told_later(
         tell,

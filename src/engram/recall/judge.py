@@ -65,11 +65,12 @@ def ndcg(grades: Sequence[float]) -> float:
     >>> ndcg([1.0, 0.5]), ndcg([])
     (1.0, 0.0)
     """
-    best = _gain(sorted(grades, reverse=True))
-    return _gain(grades) / best if best else 0.0
+    best = gain(sorted(grades, reverse=True))
+    return gain(grades) / best if best else 0.0
 
 
-def _gain(grades: Sequence[float]) -> float:
+def gain(grades: Sequence[float]) -> float:
+    """What grades are worth in their order, each the less the further down."""
     return sum(grade / log2(place + 2) for place, grade in enumerate(grades))
 
 

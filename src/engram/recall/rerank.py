@@ -8,7 +8,7 @@ from dataclasses import field, fields
 from datetime import datetime
 from functools import partial
 from itertools import combinations
-from math import exp, log2
+from math import exp
 from types import MappingProxyType
 
 from engram.errors import RerankerDown
@@ -19,7 +19,7 @@ from engram.model.recall import Evidence, Question
 from engram.ports import Noise, Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
-from engram.recall.judge import GONE, asks_of_oneself
+from engram.recall.judge import GONE, asks_of_oneself, gain
 from engram.recall.plan import USER, Planned
 from engram.rules.sameness import JACCARD_ALONE, things
 from engram.text import re
@@ -63,12 +63,8 @@ class RankingOrder:
     def ndcg(self, limit: int) -> float:
         """The first `limit` in this order against the best choice of as many, by their own relevance."""
         grades = [one.relevance for one in self.ordered]
-        best = _gain(sorted(grades, reverse=True)[:limit])
-        return _gain(grades[:limit]) / best if best else 0.0
-
-
-def _gain(grades: Sequence[float]) -> float:
-    return sum(grade / log2(place + 2) for place, grade in enumerate(grades))
+        best = gain(sorted(grades, reverse=True)[:limit])
+        return gain(grades[:limit]) / best if best else 0.0
 
 
 # ---------------------------------------------------------------- mmr

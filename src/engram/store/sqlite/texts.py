@@ -278,6 +278,8 @@ class TableSearch:
     def _split(self, cap: float) -> tuple[Places, Places]:
         """The rarest terms, as many as name few enough, and the others that anybody says."""
         said = self._documents.nonzero()[0]
+        if self._documents.sum() <= cap:
+            return said, said[:0]
         rarest = said[np.argsort(self._documents[said], kind="stable")]
         count = max(1, int(np.searchsorted(np.cumsum(self._documents[rarest]), cap, side="right")))
         return np.sort(rarest[:count]), np.sort(rarest[count:])
@@ -306,26 +308,14 @@ class TableSearch:
     def _best(self, gate: RowGate, limit: int) -> Matched:
         """The best of all that pass the gate."""
         wanted = limit if not len(self._common) else SPARE * limit
-        named: Scored = []
-        for at in range(len(self._lists)):
+        found: Scored = []
+        for at, one in enumerate(self._lists):
             scores = self._scores(at)
             places = (scores > 0).nonzero()[0]  # of flags: of numbers it takes five times as long
-            if len(places):
-                named.append((at, places, scores[places]))
-        first = _at_least(named, WIDEN * wanted)
-        found = self._passing(first, gate)
-        if first is not named and sum(len(places) for _, places, _ in found) < wanted:
-            found = self._passing(named, gate)
+            places = places[gate.passes(one.segment, places, self._sight)]
+            found.append((at, places, scores[places]))
         kept = [(at, places) for at, places, _ in _at_least(found, wanted) if len(places)]
         return _ranked([self._matched(at, places) for at, places in kept], limit) or self._none()
-
-    def _passing(self, named: Scored, gate: RowGate) -> Scored:
-        """Those that pass the gate."""
-        found: Scored = []
-        for at, places, scores in named:
-            good = gate.passes(self._lists[at].segment, places, self._sight)
-            found.append((at, places[good], scores[good]))
-        return found
 
     def _best_of(self, keys: Ints, limit: int) -> Matched:
         """The best of given memories."""
