@@ -176,12 +176,12 @@ def test_offers_and_wishes_are_listed_and_ended_by_their_owner(owner: Engram) ->
     assert held(ada) == []
 
 
-def test_an_offer_among_hundreds_is_seen_and_withdrawn_by_its_owner(owner: Engram) -> None:
+def test_an_offer_behind_pages_of_others_is_seen_and_withdrawn_by_its_owner(owner: Engram) -> None:
     rex, ada = agent(owner, REX), agent(owner, ADA)
-    for number in range(120):
+    for number in range(12):
         rex.bus.publish(learned(rex, f"Server number {number} is called node-{number}"))
     last = ada.bus.publish(learned(ada, "The cache is cleared at night"))
-    assert [one.id for one in ada.bus.publications()] == [last.id]
+    assert [one.id for one in ada.bus.publications(limit=5)] == [last.id]
     assert rex.bus.withdraw(last.id) is False
     assert ada.bus.withdraw(last.id) is True
 

@@ -21,6 +21,7 @@ from engram.testing.model_server import Reply, Request, ScriptedServer, fails, s
 from tests.server.conftest import running
 from tests.server.old import Old
 
+pytestmark = pytest.mark.slow  # call by call; `test_layers.py` asks each route once, at once
 HOUR = 3_600_000
 DAY = 24 * HOUR
 WRONG = "00000000-0000-0000-0000-000000000000"

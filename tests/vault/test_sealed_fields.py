@@ -69,11 +69,11 @@ def found_in(folder: Path, words: list[str]) -> dict[str, list[str]]:
     return {word: names for word, names in there.items() if names}
 
 
-def test_fifty_secrets_told_by_every_door_are_nowhere_in_the_folder(tmp_path: Path) -> None:
+def test_secrets_told_by_every_door_are_nowhere_in_the_folder(tmp_path: Path) -> None:
     file = tmp_path / "m.db"
     init_vault(str(file), key=KEY, fields=True)
     with Engram.open(file, key=KEY) as memory:
-        told = tell_everything(memory, 10)
+        told = tell_everything(memory, 3)
         first = memory.recall("plumber").hits[0].memory
         memory.update(
             first.id, content=f"{first.content} or +49 171 9998887", because="write 9998887 instead"
@@ -83,7 +83,7 @@ def test_fifty_secrets_told_by_every_door_are_nowhere_in_the_folder(tmp_path: Pa
         memory.consolidate()
         while_open = found_in(tmp_path, told)
 
-    assert len(told) == 50
+    assert len(told) == 15
     assert while_open == {}
     assert found_in(tmp_path, [*told, "9998887", "Zebra", "attic"]) == {}
     assert file.read_bytes().startswith(b"SQLite format 3")
