@@ -34,9 +34,10 @@ from engram.rules.sensitivity import at_least, tier_of, without_values
 from engram.rules.traits import REFERENCE, by_layers, is_overheard, is_reference
 from engram.text import facts, feelings, kinds, metadata, names, words
 from engram.text.cues import slots_told, things_named
-from engram.text.dates import happening
+from engram.text.dates import dates, happening
 from engram.text.forms import FormsOnDemand
 from engram.text.names import FoundName
+from engram.text.reading import SHORT
 
 COMPARED = 5  # how many near memories a new one is compared with (retention)
 NOT_BELIEVED = frozenset({Status.SAID, Status.QUARANTINED})
@@ -81,20 +82,29 @@ def prepare_all(drafts: Sequence[Draft], tools: Tools, *, foreign: bool = False)
     for start in range(0, len(drafts), AT_ONCE):
         some = drafts[start : start + AT_ONCE]
         check_cancelled()
-        for read in (names.entities, kinds.category_of, feelings.tone, metadata.language):
-            for draft in some:
+        short = [draft for draft in some if len(draft.content) <= SHORT]
+        for read in (names.entities, feelings.tone, metadata.language):
+            for draft in short:
                 read(draft.content)
+        for draft in short:
+            _classes(draft)
         times = [_times(draft, tools) for draft in some]
-        told = [
-            spoken_of(draft.content, when.said, names.entities(draft.content), when.happened)
-            for draft, when in zip(some, times, strict=True)
-        ]
-        memories = [_enriched(*about, tools) for about in zip(some, times, told, strict=True)]
+        for draft, when in zip(some, times, strict=True):
+            dates(draft.content if len(draft.content) <= SHORT else "", when.said)
+        memories = [_enriched(*about, tools) for about in zip(some, times, strict=True)]
         memories = [marked(memory, foreign=foreign) for memory in memories]
-        for one in memories:
+        telling = [one for one in memories if len(one.content) <= SHORT and _states_facts(one)]
+        for one in telling:
             facts.stated(one.content, one.details, one.speaker, one.heard_at)
+        for one in telling:
+            slots_told("" if one.speaker else one.content)
         prepared += [_prepared(*about, tools) for about in zip(some, memories, strict=True)]
     return prepared
+
+
+def _states_facts(memory: Memory) -> bool:
+    """Whether what it says is taken for facts: neither a document's words nor what is not believed are."""
+    return not is_reference(memory) and memory.status not in NOT_BELIEVED
 
 
 class _Times(NamedTuple):
@@ -120,8 +130,8 @@ def _classes(draft: Draft) -> tuple[str, str, str]:
     )
 
 
-def _enriched(draft: Draft, times: _Times, told: dict[str, Any], tools: Tools) -> Memory:
-    """The memory that a draft becomes, `told` being what its words speak of."""
+def _enriched(draft: Draft, times: _Times, tools: Tools) -> Memory:
+    """The memory that a draft becomes."""
     category, kind, type_ = _classes(draft)
     standing = standing_of(category)
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
@@ -147,7 +157,7 @@ def _enriched(draft: Draft, times: _Times, told: dict[str, Any], tools: Tools) -
         tags=draft.tags,
         entities=() if of_a_document else tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
-        metadata=told,
+        metadata=spoken_of(draft.content, times.said, found, times.happened),
         status=Status.ACTIVE if draft.believed else Status.SAID,
         layer=draft.layer or (Layer.BUFFER if is_overheard(draft) else Layer.WORKING),
         verification=Verification.UNVERIFIED,
