@@ -526,13 +526,9 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     if first.answers > 1 and (elsewhere or _tells_of_others(memory)):
         return 0.0
     named = any(name in memory.content for name in before.entities)
-    tied = linked or alike or named or fills & (asked.slots | filled)
-    if not tied and not _speaks_of_the_same(memory, before):
-        return 0.0
-    return (
+    much = (
         FITS * min(1.0, one.fit / max(first.fit, 1e-9))
         + MEANS * (0.0 if one.cosine is None else asked.noise.deviations(one.cosine))
-        + CHANGES * _change_told(memory)
         + LINKED * linked
         + SAME_KIND * bool(alike)
         + FILLS * bool(asked.slots & fills)
@@ -542,6 +538,10 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
         + SAME_NAME * named
         + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
+    tied = linked or alike or named or fills & (asked.slots | filled)
+    if much + CHANGES < MAYBE_LATER or not (tied or _speaks_of_the_same(memory, before)):
+        return 0.0  # it would be none if it told of a change for certain, which takes longest to tell
+    return much + CHANGES * _change_told(memory)
 
 
 def _speaks_of_the_same(memory: Memory, before: Memory) -> bool:
