@@ -16,7 +16,7 @@ from engram.ports import Reach
 from engram.store.sqlite import ledger, rows, views
 from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import SmallTable, changed, columns, delete, put, put_all, value_of
+from engram.store.sqlite.records import SmallTable, changed, columns, delete, put, value_of
 from engram.store.sqlite.views import Places, where
 
 # ---------------------------------------------------------------- judgements
@@ -217,14 +217,11 @@ class SqliteUpkeep(SmallTable):
 
     def run(self, run_id: str) -> Run | None:
         """A run by its id."""
-        return next(iter(self._runs(1, run_id)), None)
+        return next((value_of(Run, line) for line in self._ask(RUN_BY_ID, {"id": run_id})), None)
 
     def runs(self, limit: int, kind: RunKind | None = None, state: RunState | None = None) -> list[Run]:
         """The last runs, newest first."""
-        return self._runs(limit, "", kind or "", state or "")
-
-    def _runs(self, limit: int, run_id: str = "", kind: str = "", state: str = "") -> list[Run]:
-        values = {"limit": limit, "id": run_id, "kind": str(kind), "state": str(state)}
+        values = {"limit": limit, "kind": str(kind or ""), "state": str(state or "")}
         return [value_of(Run, line) for line in self._ask(LAST_RUNS, values)]
 
     def decided(self, run_id: str, after: int, limit: int) -> list[Decided]:
@@ -293,8 +290,20 @@ class SqliteUpkeepWork:
 
     def decided(self, run_id: str, lines: Sequence[Decided]) -> None:
         """Add decisions to a run's report; they are numbered here."""
-        told = [columns(one, run=run_id) for one in lines]
-        put_all(self._db, "decisions", [{k: v for k, v in one.items() if k != "number"} for one in told])
+        told = [
+            (
+                run_id,
+                one.step,
+                one.rule,
+                one.why,
+                one.memory,
+                one.related,
+                one.outcome.value,
+                rows.to_json(one.also),
+            )
+            for one in lines
+        ]
+        self._db.executemany(ADD_DECISION, told)
 
     def judge(self, judgement: Judgement) -> None:
         """Keep a judgement in place of the former one."""
@@ -327,14 +336,24 @@ class SqliteUpkeepWork:
         return changed(self._db, PRUNE_USES, at) + changed(self._db, PRUNE_DECISIONS, at)
 
 
+RUN_BY_ID = """
+SELECT id, kind, started_at, actor, state, finished_at, step, cursor
+FROM runs
+WHERE id = :id
+"""
+
 LAST_RUNS = """
 SELECT id, kind, started_at, actor, state, finished_at, step, cursor
 FROM runs
-WHERE (:id = '' OR id = :id)
-  AND (:kind = '' OR kind = :kind)
+WHERE (:kind = '' OR kind = :kind)
   AND (:state = '' OR state = :state)
 ORDER BY started_at DESC, length(id) DESC, id DESC
 LIMIT :limit
+"""
+
+ADD_DECISION = """
+INSERT INTO decisions (run, step, rule, why, memory, related, outcome, also)
+VALUES (:run, :step, :rule, :why, :memory, :related, :outcome, :also)
 """
 
 DECIDED = """

@@ -61,12 +61,6 @@ def put(db: Db, table: str, line: Mapping[str, Any], key: str = "") -> None:
     db.execute(_putting(table, tuple(line), key), dict(line))
 
 
-def put_all(db: Db, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Write many lines with the same columns."""
-    if lines:
-        db.executemany(_putting(table, tuple(lines[0]), ""), [dict(line) for line in lines])
-
-
 def delete(db: Db, table: str, /, **same: Any) -> int:
     """Take away the lines that have these values; how many."""
     return changed(db, deleting(table, tuple(same)), same)
