@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
 from engram.lazily import dataclass
@@ -16,8 +17,8 @@ from engram.maintain.step import ACTIVE, Batch, Decision, Drop, Effect, Keep, Na
 from engram.maintain.support import (
     EVERYTHING,
     RecentChanges,
+    fitting,
     in_words,
-    memories,
     named,
     noted,
     places,
@@ -517,12 +518,8 @@ def plan_metadata(context: StepContext, _cursor: str) -> Iterator[Batch]:
     news = since(context, METADATA_NAME)
     if not news.any:
         return
-    for part in memories(context, news, METADATA_CLEAR):
-        missing = [
-            (one, spoken_of(one.content, said_at(one), names_in(one.content)))
-            for _, one in part
-            if not one.metadata
-        ]
+    for part in chain.from_iterable(map(context.bare, fitting(context, news, METADATA_CLEAR))):
+        missing = [(one, spoken_of(one.content, said_at(one), names_in(one.content))) for _, one in part]
         decided = [
             Decision("metadata.filled", f"{len(told)} kinds", (becomes(one, metadata=told),), one.id)
             for one, told in missing

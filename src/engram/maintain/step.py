@@ -198,6 +198,10 @@ class StepContext:
         """The same, for who only wants to know where memories belong and whom they name."""
         return self._pass(self.tools.store.upkeep.named, filters, 0)
 
+    def bare(self, filters: Filters) -> Iterator[list[tuple[int, Memory]]]:
+        """The same of memories without metadata."""
+        return self._pass(self.tools.store.upkeep.bare, filters, 0)
+
     def _pass(
         self, read: Callable[[Filters, int, int], list[tuple[int, Read]]], filters: Filters, after: int
     ) -> Iterator[list[tuple[int, Read]]]:

@@ -143,17 +143,18 @@ def memories(
     context: StepContext, news: RecentChanges, filters: Filters
 ) -> Iterator[list[tuple[int, Memory]]]:
     """The memories that are new and fit, in slices; all that fit the first time."""
-    return chain.from_iterable(map(context.memories, _new(context, news, filters)))
+    return chain.from_iterable(map(context.memories, fitting(context, news, filters)))
 
 
 def named(
     context: StepContext, news: RecentChanges, filters: Filters
 ) -> Iterator[list[tuple[int, WhoIsNamed]]]:
     """The same, for who only wants to know where memories belong and whom they name."""
-    return chain.from_iterable(map(context.named, _new(context, news, filters)))
+    return chain.from_iterable(map(context.named, fitting(context, news, filters)))
 
 
-def _new(context: StepContext, news: RecentChanges, filters: Filters) -> Iterator[Filters]:
+def fitting(context: StepContext, news: RecentChanges, filters: Filters) -> Iterator[Filters]:
+    """What to ask for to see what is new and fits, piece by piece."""
     if news.whole:
         yield filters
         return

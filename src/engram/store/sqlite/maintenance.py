@@ -140,6 +140,10 @@ def _sketch(db: Db, line: tuple[Any, ...]) -> Sketch:
     return Sketch(Scope(*place), kind, key, json.loads(body), from_micros(made_at), title, sources, run)
 
 
+BARE = """
+  AND coalesce(m.metadata, '') IN ('', '{}')
+"""
+
 SLICE = """
   AND m.row > :after
 ORDER BY m.row
@@ -189,8 +193,15 @@ class SqliteUpkeep(SmallTable):
 
     def slice(self, filters: Filters, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories of all scopes that fit, by key, beginning after a key: a pass in bounded pieces."""
+        return self._slice(filters, after, limit, SLICE)
+
+    def bare(self, filters: Filters, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """The same of those without metadata."""
+        return self._slice(filters, after, limit, BARE + SLICE)
+
+    def _slice(self, filters: Filters, after: int, limit: int, rest: str) -> list[tuple[int, Memory]]:
         seen = where(EVERYTHING, filters, wide=True)
-        sql = rows.select("WHERE " + seen.sql + SLICE)
+        sql = rows.select("WHERE " + seen.sql + rest)
         lines = self._ask(sql, {**seen.values, "after": after, "limit": limit})
         return [rows.from_row(line) for line in lines]
 
