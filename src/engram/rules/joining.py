@@ -103,7 +103,7 @@ class Compared:
         if not (stands_in(mine, theirs) or stands_in(theirs, mine)):
             return None
         before, after = self.of(older), self.of(newer)
-        if differences(before.marks, after.marks):
+        if older.content != newer.content and differences(before.marks, after.marks):
             return None
         verdict = decide(after, [Neighbour(older, before, cosine)], limits)
         why = f"cosine {cosine:.2f}, words agree"
