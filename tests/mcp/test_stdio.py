@@ -201,6 +201,8 @@ def test_who_pipes_in_everything_at_once_gets_every_answer(tmp_path: Path) -> No
 
 def test_a_hundred_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
     file = tmp_path / "m.engram"
+    with Engram.open(":memory:") as other:
+        other.remember("The embedder's weights stay open, once for all")
     before = {path.name for path in Path("/proc/self/fd").iterdir()} if sys.platform == "linux" else set()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         codes = list(pool.map(partial(_come_and_go, file), range(CYCLES)))

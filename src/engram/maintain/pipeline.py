@@ -102,7 +102,7 @@ class RareCollections:
                 gc.set_threshold(*self._usual)
 
 
-RARELY = RareCollections(young=50_000)
+RARELY = RareCollections(young=10_000)
 
 
 def go(context: StepContext, steps: Sequence[Step]) -> Run:

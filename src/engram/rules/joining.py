@@ -35,7 +35,7 @@ from engram.text.marks import differences, meaning
 
 SHARED = 0.45
 """What states the same thing otherwise shares that many of the words at least."""
-HELD, LINES_HELD = 4_096, 131_072
+HELD, LINES_HELD = 4_096, 8_192
 """Statements, and lines of words, that are kept in mind at most."""
 TALES = frozenset({Kind.EPISODIC, Kind.SEMANTIC})
 """Kinds that may say the same; a procedure or a piece of code says something else than a tale about it."""
