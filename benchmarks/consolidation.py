@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -140,11 +141,11 @@ def measure(size: int, folder: Path, stages: str) -> dict[str, Any]:
 
 
 def _apart(job: str, path: Path, value: object, stages: str = "") -> dict[str, Any]:
-    """In a process of its own, so that memory is that of this job alone."""
+    """In a process of its own, so that memory is that of this job; one BLAS thread, as commands set it."""
     asked = json.dumps({"job": job, "path": str(path), "value": str(value), "stages": stages})
-    done = subprocess.run(
-        [sys.executable, __file__, "--job", asked], check=True, capture_output=True, text=True
-    )
+    command = [sys.executable, __file__, "--job", asked]
+    one_thread = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=one_thread)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
