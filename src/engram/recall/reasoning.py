@@ -12,6 +12,7 @@ from engram.model.memory import Filters
 from engram.model.recall import Branch, Conclusion, Hit, Question, Reasoning
 from engram.ports import NoAdvisor, Tools, View
 from engram.recall.pipeline import recall
+from engram.text import tokens
 from engram.text.statement import USER, asked
 from engram.text.subquestions import Chain, Smaller, chains, smaller
 from engram.text.words import normalized
@@ -109,7 +110,7 @@ def reason(question: Question, depth: int, budget: int, tools: Tools) -> Reasoni
     thought = Thought(replace(question, dry=True, expand=False), depth, budget, tools)
     thought.is_new(question.text)
     tree = _grow(question.text, "", 0, thought)
-    known = _within(_hits(tree), budget)
+    known, spent = _within(_hits(tree), budget)
     answer = _answer(known, thought)
     gaps = tuple(branch.question for branch in tree.walk() if branch.is_gap)
     return Reasoning(
@@ -119,7 +120,7 @@ def reason(question: Question, depth: int, budget: int, tools: Tools) -> Reasoni
         gaps=gaps,
         depth=depth,
         calls=thought.calls,
-        tokens=sum(hit.tokens for hit in known),
+        tokens=spent,
         notes=tuple(dict.fromkeys(thought.notes)),
     )
 
@@ -138,7 +139,7 @@ def _parts(text: str, hits: tuple[Hit, ...], level: int, thought: Thought) -> It
     """Smaller questions: by the model for the question itself and for gaps, else by rules."""
     if thought.may_ask and (level == 0 or not hits):
         thought.calls += 1
-        given = thought.tools.advisor.decompose(text, _told(_within(hits, thought.budget)))
+        given = thought.tools.advisor.decompose(text, _told(_within(hits, thought.budget)[0]))
         if given is not None:
             return [Smaller(one, "left open by what is known") for one in given]
         thought.notes.append("the model took nothing apart: rules did")
@@ -168,14 +169,16 @@ def _hits(tree: Branch) -> list[Hit]:
     return list({hit.memory.id: hit for hit in ordered}.values())
 
 
-def _within(hits: Iterable[Hit], budget: int) -> list[Hit]:
-    """As many as fit the budget, in order."""
+def _within(hits: Iterable[Hit], budget: int) -> tuple[list[Hit], int]:
+    """As many as fit the budget, in order, and what they take of it, which a plain recall guesses."""
     kept: list[Hit] = []
+    left = budget
     for hit in hits:
-        if hit.tokens <= budget and len(kept) < SHOWN_TO_MODEL:
+        cost = tokens.estimate(hit.content)
+        if cost <= left and len(kept) < SHOWN_TO_MODEL:
             kept.append(hit)
-            budget -= hit.tokens
-    return kept
+            left -= cost
+    return kept, budget - left
 
 
 def _told(hits: Sequence[Hit]) -> list[str]:

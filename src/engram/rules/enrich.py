@@ -90,14 +90,16 @@ def prepare_all(drafts: Sequence[Draft], tools: Tools, *, foreign: bool = False)
             _classes(draft)
         times = [_times(draft, tools) for draft in some]
         for draft, when in zip(some, times, strict=True):
-            dates(draft.content if len(draft.content) <= SHORT else "", when.said)
+            if len(draft.content) <= SHORT:
+                dates(draft.content, when.said)
         memories = [_enriched(*about, tools) for about in zip(some, times, strict=True)]
         memories = [marked(memory, foreign=foreign) for memory in memories]
         telling = [one for one in memories if len(one.content) <= SHORT and _states_facts(one)]
         for one in telling:
             facts.stated(one.content, one.details, one.speaker, one.heard_at)
         for one in telling:
-            slots_told("" if one.speaker else one.content)
+            if not one.speaker:
+                slots_told(one.content)
         prepared += [_prepared(*about, tools) for about in zip(some, memories, strict=True)]
     return prepared
 
