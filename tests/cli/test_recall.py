@@ -30,6 +30,8 @@ def test_a_program_gets_the_whole_answer(filled: Shell) -> None:
     assert answer["hits"][0]["memory"]["content"] == EDITOR
     assert 0 < answer["hits"][0]["relevance"] <= 1
     assert answer["quality"]["returned"] == len(answer["hits"])
+    assert "evidence" not in answer["hits"][0], "why is told where it is asked for, as over HTTP"
+    assert filled.json("recall", "which editor do I use?", "--explain")["hits"][0]["evidence"]
 
 
 def test_words_need_no_quotation_marks_and_a_dash_reads_stdin(filled: Shell) -> None:

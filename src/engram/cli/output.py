@@ -56,9 +56,11 @@ _UNITS = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("d", 86_400), ("h", 3_600),
 
 
 def say_json(value: Any) -> None:
-    """One value as one line of JSON."""
+    """One value as one line of JSON, without what nobody asked for, as over HTTP."""
+    from engram.operations.values import asked_for
+
     is_unicode = "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
-    click.echo(json.dumps(plain(value), ensure_ascii=not is_unicode))
+    click.echo(json.dumps(plain(asked_for(value)), ensure_ascii=not is_unicode))
 
 
 def console(run: CommandRun, *, to_stderr: bool = False) -> Console:

@@ -503,12 +503,12 @@ def encoded(value: Any) -> bytes:
     b'{"at":null,"layers":["core"]}'
     """
     try:
-        return _ENCODER.encode(_asked_for(value))
+        return _ENCODER.encode(asked_for(value))
     except (UnicodeEncodeError, TypeError):  # half of a character in old words, or keys that are no text
         return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _asked_for(value: Any) -> Any:
+def asked_for(value: Any) -> Any:
     """An answer without what nobody asked for: what a question left unsaid, shorter forms, the evidence.
 
     Forms and evidence are worded when they are read, which takes longer than everything else of an answer.
@@ -522,7 +522,7 @@ def _asked_for(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_memory_as_kept(one) if isinstance(one, Receipt) else one for one in value]
     if isinstance(value, dict):
-        return {name: _asked_for(one) if isinstance(one, list) else one for name, one in value.items()}
+        return {name: asked_for(one) if isinstance(one, list) else one for name, one in value.items()}
     return value
 
 
