@@ -190,20 +190,30 @@ def test_the_short_way_and_the_long_way_say_the_same(shell: Shell) -> None:
     assert short.stdout == long.stdout != b""
 
 
-def test_the_short_way_loads_neither_command_line_nor_engine(shell: Shell) -> None:
+@every("words", ["hook prompt-submit --user=ada", "--project zeus hook prompt-submit --preset default"])
+def test_the_short_way_loads_neither_command_line_nor_engine(shell: Shell, words: str) -> None:
     shell.remember("Deploys need two reviews", "--pin")
+    shell.remember("Apollo needs no reviews", "--project", "apollo")
     names = ("bpe_openai", "click", "engram.capture", "engram.engine", "httpx", "rich")
     heavy = f"[name for name in {names} if sys.modules.get(name)]"
     code = f"import sys; from engram.cli import main; main(); print({heavy}, file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", code, "hook", "prompt-submit"],
+        [sys.executable, "-c", code, *words.split()],
         input=b'{"prompt": "how many reviews does a deploy need?"}',
         capture_output=True,
         check=True,
     )
 
     assert b"two reviews" in done.stdout
+    assert b"Apollo" not in done.stdout
     assert done.stderr.decode().split() == ["[]"]
+
+
+@every(
+    "words", ["hook stop --quiet", "hook tea", "hook stop stop", "hook stop --file", "hook stop -- --file x"]
+)
+def test_what_else_is_said_goes_the_long_way(words: str) -> None:
+    assert not hooks.quick(words.split())
 
 
 def test_the_plugin_has_the_hooks_that_setup_writes() -> None:
@@ -215,8 +225,7 @@ def test_the_plugin_has_the_hooks_that_setup_writes() -> None:
 def test_stdin_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"prompt": "\xff"}')))
 
-    hooks.quick("stop")
-
+    assert hooks.quick(["hook", "stop"])
     assert capsys.readouterr().out == ""
 
 

@@ -6,9 +6,6 @@ import gc
 import os
 import sys
 
-HOOK_ALONE = 3
-"""`engram hook EVENT` and nothing else: an agent waits for it, so it goes the short way."""
-
 INTERRUPTED = 130
 """The exit code of a command that was interrupted, as shells have it."""
 
@@ -18,16 +15,13 @@ def main() -> None:
     # Our products of matrices are small: sharing one among threads takes a hundred times as long as the work
     # when other processes keep the cores busy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if sys.argv[1:2] == ["hook"] and len(sys.argv) == HOOK_ALONE:
-        from engram.cli.hooks import EVENTS, quick
+    if "hook" in sys.argv:  # an agent waits for it, so it goes the short way
+        gc.disable()  # a process of a quarter of a second collects no garbage
+        from engram.cli.hooks import quick
 
-        if sys.argv[2] in EVENTS:
-            # A process of a third of a second collects no garbage. Loading a tokenizer takes half of all the
-            # time there is: this process estimates.
-            gc.disable()
-            sys.modules["bpe_openai"] = None  # type: ignore[assignment]
-            quick(sys.argv[2])
+        if quick(sys.argv[1:]):
             return
+        gc.enable()
     # What is loaded and read stays: to look through it again and again for garbage takes a twentieth of it.
     gc.set_threshold(20_000, 20, 20)
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -91,9 +91,41 @@ class HookPlace:
         return Engram.open(self.path, config=self.config, access=self.access, actor=actor)
 
 
-def quick(event: str) -> None:
-    """Run a hook without the command line around it, which would take as long as the hook itself."""
-    run(event, sys.stdin.buffer.read(), HookPlace)
+def quick(words: Sequence[str]) -> bool:
+    """Run a hook without the command line around it, which would take as long as the hook itself.
+
+    False when there is more to read in the words than `hook EVENT` and options with a value.
+    """
+    named: dict[str, str] = {}
+    rest = []
+    left = iter(words)
+    for word in left:
+        option, equals, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and option in OPTIONS:
+            named[option] = value if equals else next(left, "\0")
+        else:
+            rest.append(word)
+    match rest:
+        case ["hook", event] if event in EVENTS and all(map(str.isprintable, named.values())):
+            # To load a tokenizer takes a third of all the time there is: this process estimates.
+            sys.modules["bpe_openai"] = None  # type: ignore[assignment]
+            run(event, sys.stdin.buffer.read(), lambda: _place(named))
+            return True
+    return False
+
+
+OPTIONS = frozenset({"file", "config", "preset", "namespace", "project", "squad", "agent", "channel", "user"})
+"""What says where a memory is and how it is set, each with a value."""
+
+
+def _place(named: Mapping[str, str]) -> HookPlace:
+    """Where these options lead. Raises ConfigError."""
+    from engram.config import load
+
+    parts = {name: value for name, value in named.items() if value}
+    file, preset, path = (parts.pop(name, "") for name in ("file", "preset", "config"))
+    settings = load(Path(path) if path else _own_config(), preset=preset)
+    return HookPlace(file, Scope(**parts), settings)
 
 
 def run(event: str, sent: bytes, where: Callable[[], HookPlace]) -> None:

@@ -149,10 +149,13 @@ class Follower:
         """The copy, as of now."""
         return self.snapshot()[0]
 
-    def snapshot(self) -> tuple[VectorLines, int]:
-        """The copy, as of now, and the last change in it."""
+    def snapshot(self, *, sketched: bool = False) -> tuple[VectorLines, int]:
+        """The copy, as of now, and the last change in it; with sketches of its rows, if wanted."""
         with self._lock:
-            return self._catch_up().lines, self._upto
+            columns = self._catch_up()
+            if sketched:
+                self._sketch_rows(columns)
+            return columns.lines, self._upto
 
     def stats(self) -> IndexStats:
         """What the copy holds, as of now."""
@@ -204,7 +207,6 @@ class Follower:
                 signatures=np.zeros((0, width), dtype=np.uint8) if signed else None,
                 rows=np.zeros((0, self._space.dims), dtype=np.float32) if holds_rows else None,
                 lengths=np.zeros(0, dtype=np.float32) if holds_rows else None,
-                sketches=np.zeros((0, width), dtype=np.uint8) if holds_rows else None,
             )
         )
         return self._columns
@@ -226,17 +228,20 @@ class Follower:
             else news.signatures[order],
         )
         if lines.rows is not None and news.rows is not None:
-            new = self._with_rows(new, news.rows[order])
+            rows = news.rows[order].astype(np.float32)
+            sketches = None if lines.sketches is None else self.sketch(unit(rows))
+            new = replace(new, rows=rows, lengths=lengths(rows), sketches=sketches)
         columns.put(new)
         if lines.rows is not None and columns.live > self._exact_limit * ROOM:
             columns.forget_rows()
 
-    def _with_rows(self, new: VectorLines, stored: NDArray[np.int8]) -> VectorLines:
-        """The same lines with their vectors."""
-        rows = stored.astype(np.float32)
-        if not self._columns or not len(self._columns.lines.keys):
-            self._lean = unit(rows).mean(axis=0)
-        return replace(new, rows=rows, lengths=lengths(rows), sketches=self.sketch(unit(rows)))
+    def _sketch_rows(self, columns: Columns) -> None:
+        lines = columns.lines
+        if lines.rows is None or lines.sketches is not None or not len(lines.rows):
+            return
+        vectors = unit(lines.rows)
+        self._lean = vectors.mean(axis=0)
+        columns.add("sketches", self.sketch(vectors))
 
     def sketch(self, vectors: Floats) -> NDArray[np.uint8]:
         """Signatures for use in memory only, centred on the first vectors that came."""

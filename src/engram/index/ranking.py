@@ -240,6 +240,13 @@ def _within(lines: VectorLines, reach: Reach) -> NDArray[np.bool_]:
 
 def best(keys: Keys, found: Floats, k: int) -> Found:
     """The k keys with the greatest cosines; equal ones by key, those without a direction never."""
+    if len(found) > SAMPLED:
+        # As in `_fewest`: only what keeps within a border that more than enough keep within.
+        seen = np.sort(found[:: len(found) // SAMPLED])
+        enough = MARGIN * (k * len(seen) // len(found) + 1)
+        within = (found >= seen[-min(len(seen), enough)]).nonzero()[0]
+        if len(within) >= k:
+            keys, found = keys[within], found[within]
     if len(found) > k:
         least = np.partition(found, len(found) - k)[len(found) - k]
         near = (found >= least).nonzero()[0]
@@ -285,7 +292,7 @@ class VectorLines:
     rows: NDArray[np.float32] | None = None
     lengths: NDArray[np.float32] | None = None
     sketches: NDArray[np.uint8] | None = None
-    """Signatures of rows held in memory, made here: for a quick first look."""
+    """Signatures of rows held in memory, made here: for a quick first look at many."""
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Those that are there, by name."""
@@ -339,17 +346,26 @@ class Columns:
 
     def put(self, new: VectorLines) -> None:
         """Add lines, or replace those with the same keys."""
+        given = dict(new.arrays())
+        if not len(self.lines.keys):
+            self._growing = {name: Growing(given[name]) for name in self._growing}
+            self._lines = None
+            return
         places = self.lines.places(new.keys)
         self._lines = None
         known, unknown = places >= 0, places < 0
         self._gone -= int((self._growing["statuses"].view[places[known]] == GONE).sum())
         in_order = self._is_behind(new.keys[unknown])
-        given = dict(new.arrays())
         for name, column in self._growing.items():
             column.view[places[known]] = given[name][known]
             column.extend(given[name][unknown])
         if not in_order:
             self._take(np.argsort(self._growing["keys"].view, kind="stable"))
+
+    def add(self, name: str, array: Array) -> None:
+        """Say something more of each line."""
+        self._growing[name] = Growing(array)
+        self._lines = None
 
     def remove(self, keys: NDArray[np.int64]) -> None:
         """Take vectors away."""

@@ -1,7 +1,7 @@
 """The vector index: a question and a view come in, the nearest allowed keys come out.
 
-* A space of up to `exact_limit` vectors is held in memory and compared exactly, row by row; of more than some
-  thousand only those whose signatures are nearest.
+* A space of up to `exact_limit` vectors is held in memory and compared exactly, row by row; with what is
+  written, only those whose signatures are nearest.
 * A larger one by signatures: of the allowed lines, the `rescore` ones that differ in the fewest bits are read
   from the store and compared exactly.
 * Many questions at once about a large space look only at the cells of it that are near to each.
@@ -38,8 +38,6 @@ BLOCK = 4_096
 """Rows that are turned into floats at once: what fits the processor's cache is compared fastest."""
 WIDEN = 4
 """How many times more keys are shown to the store when too few have passed."""
-SKETCHED_FROM = 4_096
-"""More than so many rows in memory do not fit the processor's cache: their sketches are compared first."""
 SKETCHED = 256
 """Candidates that are compared exactly after a look at their sketches."""
 FEW = 16
@@ -91,9 +89,9 @@ class SignatureSearch:
 
     @cached_property
     def _all(self) -> Floats | None:
-        """The cosine of each line, where they are few and at hand: whoever asks for some picks them."""
+        """The cosine of each line, where they are at hand: whoever asks for some picks them."""
         lines = self._lines
-        if lines.rows is None or lines.lengths is None or not 0 < len(lines.keys) <= SKETCHED_FROM:
+        if lines.rows is None or lines.lengths is None or not len(lines.keys):
             return None
         found = ranking.cosines(ranking.Block(lines.keys, lines.rows, lines.lengths), self._question)
         found[lines.statuses == GONE] = np.nan
@@ -140,7 +138,8 @@ class SignatureSearch:
     def _nearest(self, places: Places, k: int) -> Found:
         lines, question = self._lines, self._question
         if self._all is not None:
-            return ranking.best(lines.keys[places], self._all[places], k)
+            some = slice(None) if len(places) == len(lines.keys) else places
+            return ranking.best(lines.keys[some], self._all[some], k)
         if lines.signatures is None:
             return self._index.nearest_of(self._space, lines, places, question, k)
         near = self._index.nearby(self._space, lines, places, question, k)
@@ -254,7 +253,7 @@ class SignatureIndex:
         if searched is not None:
             asked = (StoredSearch(self, space, one, searched, reach) for one in questions)
             return [one.nearest(frozenset({Status.ACTIVE}), k) for one in asked]
-        lines, upto = self._follower(space).snapshot()
+        lines, upto = self._follower(space).snapshot(sketched=len(questions) <= SINGLY)
         which = (space.key, upto, reach)
         active = frozenset({Status.ACTIVE})
         places = self.remembered((*which, active), lambda: ranking.allowed(lines, reach, active))
@@ -311,14 +310,10 @@ class SignatureIndex:
 
     def nearby(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Places:
         """Those of some lines that are worth an exact look: all of a few, else those by their signatures."""
-        count = max(self._rescore, k)
-        if lines.signatures is not None:
-            signature = self._signatures(space, question[np.newaxis])[0]
-            return ranking.candidates(lines.signatures, places, signature, count)
-        if lines.sketches is None or len(places) <= SKETCHED_FROM:
+        if lines.signatures is None:
             return places
-        sketch = self._follower(space).sketch(question[np.newaxis])[0]
-        return ranking.candidates(lines.sketches, places, sketch, count)
+        signature = self._signatures(space, question[np.newaxis])[0]
+        return ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
 
     def stored(self, space: Space, keys: Keys) -> ranking.Block:
         """Rows of keys that are not held in memory."""
