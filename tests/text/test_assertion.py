@@ -7,6 +7,8 @@ from tests.tables import every
 
 BELIEVED = [
     "I'm allergic to penicillin, by the way.",
+    "oh and I cant eat eggs, they make me really ill",
+    "update: the Corsa died.",
     "I'm diabetic.",
     "im allergic to shellfish btw",
     "We moved the standup to ten.",
@@ -32,6 +34,7 @@ NOT_BELIEVED = [
     ("假如我有一个亿,先买什么", Stance.SUPPOSED),
     ("Captain Moss lives on a barge and fears geese. Write the next chapter.", Stance.QUESTION),
     ("hm, that's not what I asked for", Stance.QUESTION),
+    ("oh and make it shorter", Stance.QUESTION),
 ]
 
 

@@ -29,6 +29,8 @@ NAMED_AND = 0.5
 """The same beside a name that was asked for; so does any second word."""
 SAID_ONLY = 0.5
 """The same for words that are only said, and not believed."""
+SAID_FLOOR = 2.0
+"""How many times the floor suffices for them."""
 AGREED_RANK, AGREED_SAID = 2, 0.3
 """Words and meaning agree on what both rank so high, when it says so much of the question."""
 ALONG = 0.25
@@ -104,7 +106,9 @@ def _reasons(
         elif not why and not strict and best is not None and one.fit >= ALONG * best > 0:
             why = "fits about as well as what was let in"
         if not why:
-            yield one, f"relevance {one.relevance:.2f} is under the floor of {floor:.2f}"
+            said = " for what is only said" if one.record.status is Status.SAID else ""
+            wanted = SAID_FLOOR * floor if said else floor
+            yield one, f"relevance {one.relevance:.2f} is under the floor of {wanted:.2f}{said}"
             continue
         one.let_in = one.relevance, why
         if not strict:
@@ -155,7 +159,7 @@ def evidence_for(
 
     Words that nobody believes must say half of what is asked, or fit twice as well as the floor wants.
     """
-    if one.record.status is Status.SAID and one.said < SAID_ONLY and one.relevance < 2 * floor:
+    if one.record.status is Status.SAID and one.said < SAID_ONLY and one.relevance < SAID_FLOOR * floor:
         return ""
     if own and not strict and one.record.status is not Status.SAID:
         floor *= OWN_FLOOR

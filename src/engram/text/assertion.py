@@ -143,6 +143,15 @@ def _prose(text: str) -> Iterator[Judged]:
 
 
 def _judge(said: str, hidden: str) -> Judged:
+    """What is meant by a sentence; "oh and …" and "update: …" before it add it to the talk, no more."""
+    found, bare = _weighed(said, hidden), _OPENER.sub("", hidden, count=1)
+    if found.believed or bare == hidden:
+        return found
+    opened = _weighed(said, bare)
+    return opened if opened.believed else found
+
+
+def _weighed(said: str, hidden: str) -> Judged:
     sure = _sure(hidden)
     if sure is not None:
         told = _told_after_asking(hidden) if sure is Stance.QUESTION else 0.0
@@ -184,6 +193,12 @@ def _told_after_asking(hidden: str) -> float:
 _WRITE = re.compile(r"(?:[\w']+ ){0,3}(?:write|draft|compose|invent|make up)\b|[^,，]*[写编]")
 _ASIDE = re.compile(
     r"[\s,;–—-]+(?:by the way|btw|fyi|just so you know|for the record)(?=[.!…]*$)", re.IGNORECASE
+)
+_OPENER = re.compile(
+    r"^(?:(?:oh|ok|okay|so|well|right|hey)[\s,]+)*"
+    r"(?:(?:and|also|plus|btw|by the way|fyi|one more thing|another thing)[\s,:–—-]+"
+    r"|(?:quick )?update\s*[:–—-]\s*)+",
+    re.IGNORECASE,
 )
 """What says how something comes up, not whether it is meant."""
 
