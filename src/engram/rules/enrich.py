@@ -27,7 +27,7 @@ from engram.model.memory import (
 )
 from engram.ports import Embedded, Findable, KeyRing, Tools
 from engram.rules.importance import affect, confidence_of, standing_of
-from engram.rules.injection import marked
+from engram.rules.injection import marked_all
 from engram.rules.sameness import NewStatement, moved, surprise
 from engram.rules.sealing import is_found_by_meaning, sealed
 from engram.rules.sensitivity import at_least, tier_of, without_values
@@ -93,7 +93,7 @@ def prepare_all(drafts: Sequence[Draft], tools: Tools, *, foreign: bool = False)
             if len(draft.content) <= SHORT:
                 dates(draft.content, when.said)
         memories = [_enriched(*about, tools) for about in zip(some, times, strict=True)]
-        memories = [marked(memory, foreign=foreign) for memory in memories]
+        memories = marked_all(memories, foreign=foreign)
         telling = [one for one in memories if len(one.content) <= SHORT and _states_facts(one)]
         for one in telling:
             facts.stated(one.content, one.details, one.speaker, one.heard_at)
