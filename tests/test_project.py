@@ -30,7 +30,7 @@ MAY_CATCH_ALL = (
     "plugins.py",  # whatever the module of a stranger raises while it is imported
     "cli/",
     "server/guard.py",
-    "server/mcp/dispatch.py",
+    "server/mcp/tools.py",
     "server/proxy/",
     "store/sqlite/writer.py",
     "embed/transformer.py",

@@ -18,10 +18,9 @@ from mcp_types import version
 from engram import Engram
 from engram.server.limits import Keys
 from engram.server.mcp import handshake, stdio
-from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.handshake import FastHandshake, listed
 from engram.server.mcp.serving import build
-from engram.server.mcp.tools import FULL
+from engram.server.mcp.tools import FULL, ToolDispatcher
 from tests.tables import every
 
 if TYPE_CHECKING:

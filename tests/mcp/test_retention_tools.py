@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.handshake import listed
-from engram.server.mcp.tools import TOOLSETS
+from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
 from engram.testing import FakeClock, HashEmbedder
 
 Call = Callable[..., Any]

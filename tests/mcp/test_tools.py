@@ -15,8 +15,7 @@ import pytest
 from engram import Access, Engram, Role
 from engram.operations.aliases import TOOLS_BEFORE
 from engram.server.limits import Keys
-from engram.server.mcp.dispatch import ToolAnswer, ToolDispatcher, once
-from engram.server.mcp.tools import FULL, PINNED, find_tool
+from engram.server.mcp.tools import FULL, PINNED, ToolAnswer, ToolDispatcher, find_tool, once
 from engram.testing import FakeClock, HashEmbedder
 from engram.text.tokens import count
 from tests.mcp import story

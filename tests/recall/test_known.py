@@ -9,8 +9,7 @@ from engram import Engram
 from engram.cli.app import app
 from engram.errors import OutOfRange
 from engram.operations import OPERATIONS
-from engram.server.mcp.dispatch import ToolDispatcher
-from engram.server.mcp.tools import PINNED
+from engram.server.mcp.tools import PINNED, ToolDispatcher
 from engram.server.openapi import document
 from engram.server.route import ROUTES
 

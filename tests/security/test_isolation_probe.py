@@ -34,9 +34,8 @@ from engram.server.app import build
 from engram.server.caller import caller_from
 from engram.server.compat.serving import ROUTES as OLD_ROUTES
 from engram.server.host import MemoryHost
-from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.serving import mount
-from engram.server.mcp.tools import FULL, Action
+from engram.server.mcp.tools import FULL, Action, ToolDispatcher
 from engram.server.proxy import mounting as proxy
 from engram.server.route import ROUTES, Route, feed
 from engram.testing import FakeClock, HashEmbedder, ScriptedServer

@@ -22,8 +22,7 @@ from engram.model.capture import Outcome
 from engram.model.event import Audited
 from engram.model.memory import Status, Tier
 from engram.model.scope import Access, Role, Scope
-from engram.server.mcp.dispatch import ToolDispatcher
-from engram.server.mcp.tools import TOOLSETS
+from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
 
 KEY = bytes(range(32))
 OTHER = bytes(range(32, 64))

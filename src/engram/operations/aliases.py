@@ -55,6 +55,7 @@ TOOLS_BEFORE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "memory_session_suspend": ("sessions.suspend",),
         "memory_session_turn": ("sessions.turn",),
         "memory_spending": ("maintenance.spending",),
+        "memory_stats": ("stats",),
         "memory_status": ("memories.set_status",),
         "memory_subscribe": ("bus.subscribe",),
         "memory_subscriptions": ("bus.subscriptions",),

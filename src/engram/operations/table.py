@@ -296,7 +296,7 @@ MAINTAINING = (
       "POST /v1/reread", owner=True, long=True, command="", example={"dry": True}),
     O("maintenance.undo", "Take a whole run of maintenance back; what was changed since stays.",
       "POST /v1/runs/{run_id}/undo", owner=True, command=""),
-    O("stats", "How much is kept, of what.", "GET /v1/stats", reads=True, tool="stats", command=""),
+    O("stats", "How much is kept, of what.", "GET /v1/stats", reads=True, tool="maintenance", command=""),
     O("maintenance.doctor", "Look at every part and say in words what to do. Nothing is changed.",
       "GET /v1/doctor", calls="calls.examine", gives="findings", owner=True, long=True, reads=True,
       command=""),

@@ -23,9 +23,8 @@ from engram.errors import EngramError
 from engram.server.app import Mounted
 from engram.server.compat.requests import CLIENT
 from engram.server.mcp import documents
-from engram.server.mcp.dispatch import ToolAnswer, ToolDispatcher, once
 from engram.server.mcp.handshake import INFO, INSTRUCTIONS
-from engram.server.mcp.tools import TOOLSETS
+from engram.server.mcp.tools import TOOLSETS, ToolAnswer, ToolDispatcher, once
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -93,9 +93,8 @@ def _hand_over(toolset: str, memory: Opened, lines: StdioLines, wire: Wire) -> N
     import anyio
     from mcp.server.stdio import stdio_server
 
-    from engram.server.mcp.dispatch import ToolDispatcher
     from engram.server.mcp.serving import build
-    from engram.server.mcp.tools import TOOLSETS
+    from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
 
     came: Any = lines  # the SDK reads and writes lines, nothing else a file can do
     goes: Any = wire

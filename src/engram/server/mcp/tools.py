@@ -6,14 +6,18 @@ lacks nothing. Old names of tools still work when they are called; they are not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, is_typeddict
 
-from engram.errors import UnknownValue
+from engram.api.caller import told_to_a_model
+from engram.errors import EngramError, UnknownValue
 from engram.lazily import dataclass
 from engram.model.memory import Memory
 from engram.operations import OPERATIONS, Operation
@@ -30,6 +34,7 @@ from engram.operations.values import (
     parameters_of,
 )
 from engram.server.compat import retention_tools
+from engram.server.limits import IdempotentAnswer, Keys
 from engram.server.mcp import shapes
 from engram.server.mcp.pinned import PINNED as BY_HAND
 
@@ -108,9 +113,8 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "bus": ("Talk to other agents", "Offer memories to other agents, and ask for copies of theirs."),
     "maintenance": (
         "Look after the memory",
-        "Consolidate, dream, audit, look for damage, what runs did, taking one back, what models cost.",
+        "Count, consolidate, dream, audit, look for damage, tell and undo runs, what models cost.",
     ),
-    "stats": ("Count memories", "How much is kept, of what."),
 }
 """The tools beside the pinned ones: title and sentence of each."""
 
@@ -370,3 +374,86 @@ _BEFORE: Mapping[str, Tool] = {
     )
     for name, found in TOOLS_BEFORE.items()
 }
+
+
+# ---------------------------------------------------------------- calling
+# A tool's name and what an agent sent come in, an answer goes out. Errors of the engine are answers too: a
+# tool that fails says its code and what to do, and the agent goes on.
+
+
+REQUEST_ID = "request_id"
+"""The argument by which an agent says that a call repeats another."""
+_REQUEST_IDS = (REQUEST_ID, *ARGUMENTS[REQUEST_ID])
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool came to: its structured answer, or what went wrong."""
+
+    fields: Mapping[str, Any] | None
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """The same as text, for clients that read no structured content."""
+        alone = self.fields is not None and set(self.fields) == {"result"}
+        told = self.fields["result"] if alone and self.fields is not None else self.fields
+        return self.error or json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def silent(_done: float, _total: float | None, _words: str) -> None:
+    """Nobody wants to know."""
+
+
+class ToolDispatcher:
+    """Carries out calls of the tools that a client is shown. Any thread may use it; it owns nothing."""
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self.tools = tools
+
+    def call(self, memory: Engram, name: str, given: Mapping[str, Any], *, tell: Tell = silent) -> ToolAnswer:
+        """Run a tool."""
+        try:
+            action, said = find_tool(name, self.tools).chosen(given)
+            if REQUEST_ID not in action.reader.names:
+                said = {word: value for word, value in said.items() if word not in _REQUEST_IDS}
+            with told_to_a_model():
+                return ToolAnswer(action.run(memory, said, tell))
+        except EngramError as error:
+            return ToolAnswer(None, str(error))
+        except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
+            traceback.print_exc(file=sys.stderr)
+            return ToolAnswer(None, f"{EngramError.code}: A bug in engram: {type(error).__name__}: {error}")
+
+
+class _NotKept(Exception):
+    def __init__(self, answer: ToolAnswer) -> None:
+        self.answer = answer
+
+
+async def once(
+    keys: Keys, who: str, name: str, given: Mapping[str, Any], work: Callable[[], Awaitable[ToolAnswer]]
+) -> ToolAnswer:
+    """Carry out a call; one that worked, repeated under its request id, is answered as it was before.
+
+    Another call under the same id is refused.
+    """
+    key = next((str(given[word]) for word in _REQUEST_IDS if given.get(word)), "")
+    if not key:
+        return await work()
+    said = {word: value for word, value in given.items() if word not in _REQUEST_IDS}
+    asked = json.dumps([name, said], sort_keys=True, default=str).encode("utf-8", "replace")
+
+    async def keep() -> IdempotentAnswer:
+        answer = await work()
+        if answer.fields is None:
+            raise _NotKept(answer)
+        return IdempotentAnswer(200, answer.text.encode())
+
+    try:
+        answer, _ = await keys.once(f"mcp {who}", key, asked, keep)
+    except _NotKept as failed:
+        return failed.answer
+    except EngramError as error:
+        return ToolAnswer(None, str(error))
+    return ToolAnswer(json.loads(answer.body))
