@@ -13,12 +13,11 @@ from typing import Final
 from engram.lazily import dataclass
 from engram.maintain import pairs as maintain_pairs
 from engram.maintain.merge import made_one
-from engram.maintain.step import Batch, Decision, Effect, Judge, Step, StepContext, becomes
+from engram.maintain.step import Batch, Decision, Effect, Judge, Step, StepContext, becomes, grouped
 from engram.maintain.support import may_be_shown
 from engram.model.knowledge import Proposal
 from engram.model.maintenance import Judgement, Verdict
 from engram.model.memory import Filters, Layer, Memory, Status
-from engram.model.scope import Scope
 from engram.rules.joining import ranked
 from engram.rules.maintenance import check
 from engram.rules.retention import age_days
@@ -76,22 +75,17 @@ def _clusters(
 ) -> Iterator[list[Memory]]:
     """Memories of one scope, those near each other side by side, as many as are shown at once."""
     most = AUDIT_TOGETHER
-    scopes: dict[Scope, list[Memory]] = {}
-    for one in due:
-        scopes.setdefault(one.scope, []).append(one)
     known = maintain_pairs.cosines(context)
     pairs = maintain_pairs.pairs(part, context, known[1].reconcile)[0] if known is not None else []
-    for members in scopes.values():
+    for members in grouped((one.scope, one) for one in due).values():
         ordered = _side_by_side(members, pairs)
         yield from (ordered[start : start + most] for start in range(0, len(ordered), most))
 
 
 def _side_by_side(members: Sequence[Memory], pairs: Sequence[maintain_pairs.NearPair]) -> list[Memory]:
     by_id = {one.id: one for one in members}
-    close: dict[str, list[str]] = {}
-    for pair in pairs:
-        close.setdefault(pair.older.id, []).append(pair.newer.id)
-        close.setdefault(pair.newer.id, []).append(pair.older.id)
+    both_ways = ((pair.older.id, pair.newer.id) for pair in pairs)
+    close = grouped(end for one, other in both_ways for end in ((one, other), (other, one)))
     ordered: dict[str, Memory] = {}
     for one in members:
         for id_ in (one.id, *close.get(one.id, ())):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from engram.lazily import dataclass
@@ -126,13 +127,9 @@ BECOMES: Final = {CHALLENGE: Status.CHALLENGED, INVALIDATE: Status.INVALIDATED}
 def plan_drift_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Check claims against the configured directory; nothing when there is none, or nothing in it."""
     place = context.landscape
-    if place is None or not place.paths:
-        return
-
-    def decide(part: Slice, left: int) -> tuple[int, int, Sequence[Decision]]:
-        return _decided(part, left, place, context)
-
-    yield from rounds(context, cursor, NAME, CLAIMS, REFERENCES_MOST, decide)
+    if place is not None and place.paths:
+        decide = partial(_decided, place, context)
+        yield from rounds(context, cursor, NAME, CLAIMS, REFERENCES_MOST, decide)
 
 
 def checked(memory: Memory, place: Landscape, project: str) -> Look:
@@ -143,7 +140,7 @@ def checked(memory: Memory, place: Landscape, project: str) -> Look:
 
 
 def _decided(
-    part: Slice, left: int, place: Landscape, context: StepContext
+    place: Landscape, context: StepContext, part: Slice, left: int
 ) -> tuple[int, int, Sequence[Decision]]:
     found: list[tuple[Memory, Look]] = []
     reached = part[-1][0] if part else 0
@@ -321,23 +318,21 @@ def _asked(
         if clear and uncertain and asking.left > 0:
             asking.left -= 1
             answer = context.tools.advisor.compare(belief.content, one.memory.content)
-            one = _answered(one, answer)  # noqa: PLW2901 - the same evidence, better known
-            if answer is not None and one.speaks is Speaks.NEITHER:
-                pair = pair_key(belief.id, one.memory.id)
-                asking.told.append(Judge(Judgement(PAIR, pair, answer.value, context.now)))
+            if answer is not None:
+                speaks, why = SAYS.get(answer, Speaks.NEITHER), f"a model says {answer.value}"
+                one = replace(one, speaks=speaks, why=why)  # noqa: PLW2901 - the same evidence, better known
+                if speaks is Speaks.NEITHER:
+                    pair = pair_key(belief.id, one.memory.id)
+                    asking.told.append(Judge(Judgement(PAIR, pair, answer.value, context.now)))
         told.append(one)
     return told
 
 
-def _answered(one: ProbeEvidence, answer: Comparison | None) -> ProbeEvidence:
-    if answer is None:
-        return one
-    speaks = {
-        Comparison.SAME: Speaks.FOR,
-        Comparison.REPLACES: Speaks.AGAINST,
-        Comparison.CONTRADICTS: Speaks.AGAINST,
-    }.get(answer, Speaks.NEITHER)
-    return replace(one, speaks=speaks, why=f"a model says {answer.value}")
+SAYS: Final = {
+    Comparison.SAME: Speaks.FOR,
+    Comparison.REPLACES: Speaks.AGAINST,
+    Comparison.CONTRADICTS: Speaks.AGAINST,
+}
 
 
 def _borne_out(
@@ -384,12 +379,9 @@ def _left(belief: Memory, asking: Asking, context: StepContext) -> Iterator[Deci
     if belief.usage.accessed >= STALE_USES and belief.tier is Tier.CLEAR:
         gap = of_memory(STALE, belief)
         why = f"used {belief.usage.accessed} times, nothing said since"
-        if gap.key not in closed(context, [gap.key]) and not _is_open(belief, gap.key, context):
+        known = context.tools.store.upkeep.sketch(belief.scope, "gap", gap.key)
+        if known is None and gap.key not in closed(context, [gap.key]):
             yield Decision(FOUND, why, (keep(context, gap, [belief.id]),), gap.key)
-
-
-def _is_open(belief: Memory, key: str, context: StepContext) -> bool:
-    return context.tools.store.upkeep.sketch(belief.scope, "gap", key) is not None
 
 
 def _noted(

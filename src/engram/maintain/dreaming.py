@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -12,13 +11,13 @@ from engram.errors import EmbedderError, EmbedderRefused
 from engram.maintain.pairs import limits as limits_of
 from engram.maintain.pairs import neighbour_pairs, space_of
 from engram.maintain.self_knowledge import STEPS as REBUILT
-from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, Step, StepContext, becomes
+from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, Step, StepContext, becomes, grouped
 from engram.maintain.support import in_words, may_be_shown
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import SETTLED, Judgement, RunKind, RunState, pair_key
-from engram.model.memory import Filters, Kind, Layer, Memory, Space, Status, Verification
+from engram.model.memory import Filters, Kind, Memory, Space, Status
 from engram.model.scope import Access, Role
 from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.retention import initial_strength, replayed, retention
@@ -110,13 +109,10 @@ def _in_words(context: StepContext, one: Memory, other: Memory) -> tuple[Effect,
         kind=Kind.SEMANTIC,
         tags=(SYNTHESIS,),
         confidence=0.5,
-        layer=Layer.WORKING,
         scope=one.scope,
-        source="engine",
     )
-    add = context.new(draft, "bridge", one.id, other.id)
-    add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
-    return (add, *(Draw(Edge(add.memory.id, each.id, EdgeType.DERIVED_FROM)) for each in both))
+    add, edges = context.drawn(draft, "bridge", [one.id, other.id])
+    return (add, *edges)
 
 
 def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]]:
@@ -224,9 +220,8 @@ def plan_links(context: StepContext, cursor: str) -> Iterator[Batch]:
     decisions: list[Decision] = []
     for scope in dict.fromkeys(one.scope for one in known.values()):
         keys = [key for key, one in known.items() if one.scope == scope]
-        near: dict[int, list[tuple[int, float]]] = {}
-        for key, other, cosine in neighbour_pairs(context, space, scope, keys, least):
-            near.setdefault(key, []).append((other, cosine))
+        found = neighbour_pairs(context, space, scope, keys, least)
+        near = grouped((key, (other, cosine)) for key, other, cosine in found)
         decisions += _links(context, known, near)
     yield Batch(tuple(decisions), "done")
 
@@ -234,7 +229,8 @@ def plan_links(context: StepContext, cursor: str) -> Iterator[Batch]:
 def _links(
     context: StepContext, known: dict[int, Memory], near: dict[int, list[tuple[int, float]]]
 ) -> Iterator[Decision]:
-    linked = _linked(context, list(near))
+    links = context.tools.store.relations.links(list(near), LINKS, View(Access.everything(), Filters()))
+    linked = grouped((link.key, link.other) for link in links)
     others = context.tools.store.memories.read(sorted({key for found in near.values() for key, _ in found}))
     done: set[frozenset[int]] = set()
     for key, found in near.items():
@@ -251,23 +247,14 @@ def _links(
         if not fresh:
             continue
         done.update(frozenset({key, other}) for other, _ in fresh)
-        effects: list[Effect] = [_edge(mine, others[other], cosine) for other, cosine in fresh]
+        alike = [
+            Edge(mine.id, others[other].id, EdgeType.RELATED_TO, round(near, 2), 0.7) for other, near in fresh
+        ]
+        effects: list[Effect] = [Draw(edge) for edge in alike]
         if len(fresh) >= INSIGHT_LINKS and mine.importance < 1.0:
             effects.append(becomes(mine, importance=min(1.0, round(mine.importance + INSIGHT, 3))))
         why = f"{len(fresh)} alike, the nearest at {max(cosine for _, cosine in fresh):.2f}"
         yield Decision("dream.link", why, tuple(effects), mine.id)
-
-
-def _edge(one: Memory, other: Memory, cosine: float) -> Draw:
-    return Draw(Edge(one.id, other.id, EdgeType.RELATED_TO, weight=round(cosine, 2), confidence=0.7))
-
-
-def _linked(context: StepContext, keys: list[int]) -> dict[int, set[int]]:
-    view = View(Access.everything(), Filters())
-    found: dict[int, set[int]] = {}
-    for link in context.tools.store.relations.links(keys, LINKS, view):
-        found.setdefault(link.key, set()).add(link.other)
-    return found
 
 
 # ---------------------------------------------------------------- replay

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from engram.lazily import dataclass
 from engram.maintain.apply import UNDONE
-from engram.maintain.step import Batch, Decision, Drop, Keep, StepContext
+from engram.maintain.step import CLEAR, Batch, Decision, Drop, Keep, StepContext
 from engram.maintain.support import RecentChanges, memories, seen, since
 from engram.model.facts import EdgeType, Entity, FactQuery
 from engram.model.maintenance import SETTLED, Sketch, pair_key
@@ -39,12 +39,11 @@ NAMES_MOST = 200  # names of each place that gaps are looked for in a run
 
 LOOKED_AT: Final = 200
 """So many challenged memories, and so many of the newest, are looked at for edges."""
-CLEAR = frozenset({Tier.CLEAR})
 
 
 def disputes(context: StepContext, scope: Scope, most: int) -> list[tuple[Memory, Memory]]:
     """Open pairs of this very place, each once: marked by an edge, or with facts that exclude each other."""
-    store, view = context.tools.store, View(Access(scope, Role.AGENT), Filters(tiers=CLEAR))
+    store, view = context.tools.store, View(Access(scope, Role.AGENT), CLEAR)
     torn = ((one.memory, two.memory) for one, two in store.facts.disputed(view, max(1, most)))
     found: dict[str, tuple[Memory, Memory]] = {}
     for one, two in (*contradicting(store, view, LOOKED_AT), *torn):
@@ -72,7 +71,6 @@ def contradicting(store: Store, view: View, looked_at: int) -> Iterator[tuple[Me
 NAME: Final = "gaps"
 DONE: Final = "done"
 FOUND: Final = "gap.found"
-GAPS_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 SOURCES: Final = 5
 """Memories that a gap about a name is held by: without one of them it goes, and is found anew."""
 CLAIMS: Final = 100
@@ -109,14 +107,8 @@ def plan_gaps(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 def keep(context: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
     """The effect that keeps a gap."""
-    body = {
-        "question": gap.question,
-        "about": gap.about,
-        "weight": gap.weight,
-        "kind": gap.kind,
-        "expects": gap.expects,
-        "memories": list(gap.memories),
-    }
+    body = {name: getattr(gap, name) for name in ("question", "about", "weight", "kind", "expects")}
+    body["memories"] = list(gap.memories)
     return Keep(Sketch(gap.scope, GAP, gap.key, body, context.now, "", tuple(dict.fromkeys(sources))))
 
 
@@ -137,7 +129,7 @@ def _places(context: StepContext, news: RecentChanges) -> dict[Scope, GapPlace]:
     found: dict[Scope, GapPlace] = {}
     if news.any:
         everything = RecentChanges(whole=True) if news.gone else news
-        for part in memories(context, everything, GAPS_CLEAR if everything.whole else ANY_STATUS):
+        for part in memories(context, everything, CLEAR if everything.whole else ANY_STATUS):
             for _, one in part:
                 _note(found.setdefault(one.scope, GapPlace()), one)
     for sketch in store.upkeep.sketches(GAP, Access.everything(), EVERY):
@@ -208,7 +200,7 @@ def _about_names(context: StepContext, scope: Scope, place: GapPlace) -> Iterato
 
 def _naming(context: StepContext, scope: Scope, entity: Entity, least: int) -> list[Memory]:
     """Memories of this very place that name it, the latest first; a few more than it takes."""
-    view = View(Access(scope, Role.AGENT), GAPS_CLEAR)
+    view = View(Access(scope, Role.AGENT), CLEAR)
     found = context.tools.store.entities.memories(entity, view, least * 4)
     return [one for _, one in found if one.scope == scope]
 
@@ -218,10 +210,7 @@ def _claims(context: StepContext, scope: Scope, entity: Entity) -> list[Any]:
     names = frozenset({entity.name.casefold(), *entity.aliases})
     view = View(Access(scope, Role.AGENT), Filters())
     find = context.tools.store.facts.find
-    return [
-        *find(FactQuery(subjects=names), view, CLAIMS),
-        *find(FactQuery(objects=names), view, CLAIMS),
-    ]
+    return [*find(FactQuery(subjects=names), view, CLAIMS), *find(FactQuery(objects=names), view, CLAIMS)]
 
 
 def _in_vain(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
@@ -236,10 +225,8 @@ def _in_vain(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Lo
 def _forgotten(context: StepContext, place: GapPlace, wanted: set[str]) -> Iterator[Decision]:
     """What was asked in vain long ago, or is known by now, counts no more."""
     for sketch in place.asked.values():
-        name = str(sketch.body["name"])
-        if name.casefold() in wanted:
-            continue
-        if _is_over(sketch, context) or _said_since(context, sketch.scope, sketch):
+        wanted_still = str(sketch.body["name"]).casefold() in wanted
+        if not wanted_still and (_is_over(sketch, context) or _said_since(context, sketch.scope, sketch)):
             yield Decision("gap.asked", "", (Drop(sketch.scope, IN_VAIN, sketch.key),), quiet=True)
 
 

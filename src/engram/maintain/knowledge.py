@@ -7,13 +7,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final
 
 from engram.lazily import dataclass
 from engram.maintain import patterns
-from engram.maintain import patterns as maintain_patterns
 from engram.maintain.apply import UNDONE
-from engram.maintain.step import ACTIVE, Batch, Decision, Drop, Effect, Keep, Name, Step, StepContext, becomes
+from engram.maintain.step import (
+    ACTIVE,
+    CLEAR,
+    Batch,
+    Decision,
+    Drop,
+    Effect,
+    Keep,
+    Name,
+    Step,
+    StepContext,
+    batches,
+    becomes,
+)
 from engram.maintain.support import (
     EVERYTHING,
     RecentChanges,
@@ -53,7 +66,7 @@ CARD_FACTS = 12  # facts and statements on a card
 
 NAME: Final = "boxes"
 BOX, BOXES, TRACE = "box", "shelf", "trace"
-CLEAR = Filters(tiers=frozenset({Tier.CLEAR}), not_tags=DRAWN)
+BOXED = replace(CLEAR, not_tags=DRAWN)
 LEAST: Final = 2
 """A single memory is no box."""
 TOGETHER: Final = 2_000
@@ -85,7 +98,7 @@ def plan_boxes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     waiting = _waiting(context) if not news.any else ()
     if not news.any and not waiting:
         return
-    where = places(context, news, CLEAR) | set(waiting)
+    where = places(context, news, BOXED) | set(waiting)
     if news.gone:
         where |= {one.scope for one in context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)}
     rows = {scope: _row(context, scope) for scope in sorted(where, key=lambda one: one.parts)}
@@ -98,9 +111,8 @@ def plan_boxes(context: StepContext, _cursor: str) -> Iterator[Batch]:
 
 def _waiting(context: StepContext) -> tuple[Scope, ...]:
     """Places whose last box was open and has been quiet since."""
-    idle = timedelta(minutes=BOX_IDLE_MINUTES)
     found = context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)
-    latest = (context.now - idle).timestamp()
+    latest = (context.now - timedelta(minutes=BOX_IDLE_MINUTES)).timestamp()
     return tuple(one.scope for one in found if one.body["open_since"] and one.body["open_since"] <= latest)
 
 
@@ -124,8 +136,8 @@ def _packed(context: StepContext, rows: dict[Scope, BoxRow]) -> Iterator[Batch]:
     """Boxes of everything that came since, place by place; what is open stays for the next time."""
     open_: dict[Scope, list[BoxItem]] = {scope: [] for scope in rows}
     start = min((row.upto for row in rows.values()), default=0)
-    limits = _limits()
-    for part in context.memories(CLEAR, start) if rows else ():
+    limits = BoxLimits(BOX_OVERLAP, timedelta(minutes=BOX_IDLE_MINUTES), BOX_MEMORIES)
+    for part in context.memories(BOXED, start) if rows else ():
         for key, one in part:
             if one.scope in rows and key > rows[one.scope].upto:
                 open_[one.scope].append(_item(key, one))
@@ -150,12 +162,12 @@ def _sealed(
         effects += _box(context, row, key, box)
     if sealed:
         row.upto = sealed[-1][-1].key
-    effects += _traces(context, row)
-    body = {
-        "upto": row.upto,
-        "boxes": row.boxes,
-        "open_since": rest[-1].at.timestamp() if rest else None,
-    }
+    for key in row.touched:
+        title = ", ".join(sorted(row.about[key]))
+        effects.append(Keep(Sketch(row.scope, TRACE, key, row.traces[key], context.now, title)))
+    row.touched.clear()
+    open_since = rest[-1].at.timestamp() if rest else None
+    body = {"upto": row.upto, "boxes": row.boxes, "open_since": open_since}
     if sealed:
         effects.append(Keep(Sketch(row.scope, BOXES, "", body, context.now)))
     elif rest:
@@ -183,7 +195,7 @@ def _repacked(context: StepContext, row: BoxRow) -> Iterator[Batch]:
 
 
 def _between(context: StepContext, scope: Scope, first: int, last: int) -> Iterator[tuple[int, Memory]]:
-    for part in context.memories(CLEAR, first - 1):
+    for part in context.memories(BOXED, first - 1):
         for key, one in part:
             if key > last:
                 return
@@ -230,25 +242,11 @@ def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]
     return trace
 
 
-def _traces(context: StepContext, row: BoxRow) -> list[Effect]:
-    effects: list[Effect] = []
-    for key in row.touched:
-        title = ", ".join(sorted(row.about[key]))
-        effects.append(Keep(Sketch(row.scope, TRACE, key, row.traces[key], context.now, title)))
-    row.touched.clear()
-    return effects
-
-
 def _item(key: int, memory: Memory) -> BoxItem:
     told = memory.metadata
     names = (*told.get("technologies", ()), *told.get("paths", ()))
     about = frozenset((*told.get("topics", ()), *(name.casefold() for name in names)))
     return BoxItem(memory.id, key, memory.happened_at, about)
-
-
-def _limits() -> BoxLimits:
-    idle = timedelta(minutes=BOX_IDLE_MINUTES)
-    return BoxLimits(BOX_OVERLAP, idle, BOX_MEMORIES)
 
 
 def _topics() -> frozenset[str]:
@@ -266,7 +264,7 @@ def _topics() -> frozenset[str]:
 
 CARDS_NAME: Final = "cards"
 KIND: Final = "card"
-CARDS_CLEAR = Filters(statuses=ACTIVE, tiers=frozenset({Tier.CLEAR}))
+CARDS_CLEAR = replace(CLEAR, statuses=ACTIVE)
 SAMPLE: Final = 50
 """Memories of an entity that a card is made of, the latest."""
 BESIDE: Final = 10
@@ -346,15 +344,15 @@ def _own(context: StepContext, scope: Scope, entity: Entity) -> list[Memory]:
 
 def _weighty(found: Sequence[Memory]) -> list[Memory]:
     telling = [one for one in found if tells(_said(one), one.speaker)] or list(found)
-    return sorted(telling, key=_weight, reverse=True)
+    weight = attrgetter("pinned", "importance", "happened_at")
+    return sorted(telling, key=weight, reverse=True)
 
 
 def _claims(context: StepContext, scope: Scope, entity: Entity, view: View) -> list[Claim]:
     names = frozenset({entity.name.lower(), *entity.aliases})
     found = context.tools.store.facts.find(FactQuery(subjects=names, as_of=context.now), view, SAMPLE)
     here = [one for one in found if one.memory.scope == scope and one.memory.status in ACTIVE]
-    clear = [one for one in here if one.memory.tier is Tier.CLEAR]
-    return clear[:CARD_FACTS]
+    return [one for one in here if one.memory.tier is Tier.CLEAR][:CARD_FACTS]
 
 
 def _body(
@@ -375,7 +373,8 @@ def _body(
         "aliases": [alias for alias in entity.aliases if alias != entity.name.casefold()],
         "facts": [list(one) for one in dict.fromkeys(map(tuple, facts))],
         "lines": lines,
-        "text": _text(context, lines),
+        "text": in_words(context, CARDS_NAME, lines, WORDS)
+        or "; ".join(line.rstrip(".") for line in lines[:3]),
         "beside": [list(pair) for pair in sorted(beside.items(), key=lambda it: (-it[1], it[0]))[:BESIDE]],
         "memories": len(found),
         "first": times[0].isoformat(),
@@ -383,17 +382,8 @@ def _body(
     }
 
 
-def _text(context: StepContext, lines: Sequence[str]) -> str:
-    """A few sentences: a model's where one is always asked, else the weightiest statements."""
-    return in_words(context, CARDS_NAME, lines, WORDS) or "; ".join(line.rstrip(".") for line in lines[:3])
-
-
 def _said(memory: Memory) -> str:
     return memory.forms.key_fact or memory.content
-
-
-def _weight(memory: Memory) -> tuple[bool, float, float]:
-    return memory.pinned, memory.importance, memory.happened_at.timestamp()
 
 
 # ---------------------------------------------------------------- fragments
@@ -405,7 +395,6 @@ def _weight(memory: Memory) -> tuple[bool, float, float]:
 
 
 FRAGMENTS_NAME: Final = "fragments"
-FRAGMENTS_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 RULE: Final = "entity.joined"
 CANDIDATES: Final = 20
 FRAGMENTS_SAMPLE: Final = 20
@@ -418,16 +407,15 @@ def plan_name_fragments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     if not news.any:
         return
     names: dict[Scope, dict[str, None]] = {}
-    for part in named(context, news, FRAGMENTS_CLEAR):
+    for part in named(context, news, CLEAR):
         for _, one in part:
             names.setdefault(one.scope, {}).update((name.casefold(), None) for name in one.entities)
     joined: set[int] = set()
     for scope, some in names.items():
         every = list(some)
         for start in range(0, len(every), FRAGMENTS_TOGETHER):
-            decided = list(_decide(context, scope, every[start : start + FRAGMENTS_TOGETHER], joined))
-            if decided:
-                yield Batch(tuple(decided))
+            together = every[start : start + FRAGMENTS_TOGETHER]
+            yield from batches(_decide(context, scope, together, joined), FRAGMENTS_TOGETHER)
     yield from noted(context, FRAGMENTS_NAME, news)
 
 
@@ -438,7 +426,7 @@ def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[in
             continue
         joined |= {entity.key, other.key}
         keep, part = _fuller(context, entity, other, access)
-        if not _share_a_place(context, keep, part):
+        if _places(context, keep).isdisjoint(_places(context, part)):
             continue
         why = f"one name means the other, {_mentions(context, part, access)} memories"
         name = Name(part.name, keep, keep.namespace)
@@ -489,10 +477,6 @@ def _mentions(context: StepContext, entity: Entity, access: Access) -> int:
     return 0 if found is None else found.mentions
 
 
-def _share_a_place(context: StepContext, one: Entity, other: Entity) -> bool:
-    return not _places(context, one).isdisjoint(_places(context, other))
-
-
 def _places(context: StepContext, entity: Entity) -> frozenset[Scope]:
     found = context.tools.store.entities.memories(entity, View(EVERYTHING, Filters()), FRAGMENTS_SAMPLE)
     return frozenset(one.scope for _, one in found)
@@ -510,7 +494,6 @@ def parted(one: str, other: str, namespace: str, at: datetime) -> Iterator[Judge
 
 
 METADATA_NAME: Final = "metadata"
-METADATA_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 
 
 def plan_metadata(context: StepContext, _cursor: str) -> Iterator[Batch]:
@@ -518,7 +501,7 @@ def plan_metadata(context: StepContext, _cursor: str) -> Iterator[Batch]:
     news = since(context, METADATA_NAME)
     if not news.any:
         return
-    for part in chain.from_iterable(map(context.bare, fitting(context, news, METADATA_CLEAR))):
+    for part in chain.from_iterable(map(context.bare, fitting(context, news, CLEAR))):
         missing = [(one, spoken_of(one.content, said_at(one), names_in(one.content))) for _, one in part]
         decided = [
             Decision("metadata.filled", f"{len(told)} kinds", (becomes(one, metadata=told),), one.id)
@@ -534,9 +517,9 @@ STAGE = "knowledge"
 STEPS: tuple[Step, ...] = (
     Step(STAGE, METADATA_NAME, plan_metadata),
     Step(STAGE, patterns.NAME, patterns.plan_patterns),
-    Step(STAGE, maintain_patterns.PROCEDURES_NAME, maintain_patterns.plan_procedures),
+    Step(STAGE, patterns.PROCEDURES_NAME, patterns.plan_procedures),
     Step(STAGE, FRAGMENTS_NAME, plan_name_fragments),
-    Step(STAGE, maintain_patterns.INFERENCE_NAME, maintain_patterns.plan_inferences),
+    Step(STAGE, patterns.INFERENCE_NAME, patterns.plan_inferences),
     Step(STAGE, CARDS_NAME, plan_cards),
     Step(STAGE, NAME, plan_boxes),
 )

@@ -174,22 +174,18 @@ MOVED: Final = frozenset({"promotion", "_triaged"})
 TAGGED: Final = Filters(layers=frozenset({Layer.WORKING, Layer.CORE}), tags_any=REJECTED | MOVED)
 
 
-def plan_stale_tags(context: StepContext, cursor: str) -> Iterator[Batch]:
+def stale_tags(memory: Memory, context: StepContext) -> Decision | None:
     """Take off marks of promotion beyond the buffer, and of rejection after a day without use."""
-    wait = timedelta(hours=STALE_TAG_HOURS)
-
-    def decide(part: Slice) -> Iterable[Decision]:
-        for _, one in part:
-            over = REJECTED if last_used(one) + wait < context.now else frozenset()
-            kept = tuple(tag for tag in one.tags if tag not in MOVED | over)
-            if kept != one.tags:
-                why = f"{len(one.tags) - len(kept)} marks of an old review"
-                # How often it was refused still counts when the mark is gone.
-                refused = judged(GATE, [one], context).get(one.id) if over else None
-                notes = (Judge(refused),) if refused is not None else ()
-                yield Decision("tags.stale", why, (becomes(one, tags=kept), *notes), one.id)
-
-    return sweep(context, cursor, TAGGED, decide)
+    idle = last_used(memory) + timedelta(hours=STALE_TAG_HOURS) < context.now
+    over = REJECTED if idle else frozenset()
+    kept = tuple(tag for tag in memory.tags if tag not in MOVED | over)
+    if kept == memory.tags:
+        return None
+    why = f"{len(memory.tags) - len(kept)} marks of an old review"
+    # How often it was refused still counts when the mark is gone.
+    refused = judged(GATE, [memory], context).get(memory.id) if over else None
+    notes = (Judge(refused),) if refused is not None else ()
+    return Decision("tags.stale", why, (becomes(memory, tags=kept), *notes), memory.id)
 
 
 # ---------------------------------------------------------------- rising
@@ -267,32 +263,28 @@ def plan_expiry(context: StepContext, cursor: str) -> Iterator[Batch]:
 # Learning: episodes that matter and are used again and again come in; they become knowledge.
 
 
-def plan_knowledge_promotion(context: StepContext, cursor: str) -> Iterator[Batch]:
+# Disuse only takes importance off: what has too little stored can be left out unread.
+EPISODES = Filters(kinds=frozenset({Kind.EPISODIC}), min_importance=SEMANTIC_IMPORTANCE)
+
+
+def learned(memory: Memory, context: StepContext) -> Decision | None:
     """Let an important episode that is used often be remembered as knowledge: it fades no more."""
-    config = context.tools.config
-    # Disuse only takes importance off: what has too little stored can be left out unread.
-    episodes = Filters(kinds=frozenset({Kind.EPISODIC}), min_importance=SEMANTIC_IMPORTANCE)
-
-    def decide(part: Slice) -> Iterable[Decision]:
-        for _, one in part:
-            verdict = semantic_candidate(one, context.now, config)
-            if verdict and not one.speaker:
-                effect = becomes(one, kind=Kind.SEMANTIC)
-                yield Decision("promote.knowledge", verdict.why, (effect,), one.id)
-
-    return sweep(context, cursor, episodes, decide)
+    verdict = semantic_candidate(memory, context.now, context.tools.config)
+    if not verdict or memory.speaker:
+        return None
+    return Decision("promote.knowledge", verdict.why, (becomes(memory, kind=Kind.SEMANTIC),), memory.id)
 
 
 STEPS: tuple[Step, ...] = (
     Step("housekeeping", "working quality", plan_working_quality),
-    Step("housekeeping", "stale tags", plan_stale_tags),
+    Step("housekeeping", "stale tags", each(TAGGED, stale_tags)),
     Step("housekeeping", "stuck buffer", each(BUFFER, stuck)),
     Step("housekeeping", "core hygiene", each(CORE, core_hygiene)),
     Step("housekeeping", "core overlap", plan_overlap_flags),
     Step("promotion", "buffer to working", each(BUFFER, promoted)),
     Step("promotion", "buffer expiry", plan_expiry),
     Step("promotion", "buffer cap", plan_buffer_cap),
-    Step("promotion", "episodes to knowledge", plan_knowledge_promotion),
+    Step("promotion", "episodes to knowledge", each(EPISODES, learned)),
 )
 
 
@@ -316,9 +308,8 @@ def _faded(memories: Iterable[Memory], context: StepContext) -> Iterator[Decisio
     for one in memories:
         state = lifecycle_state(one, now, config)
         if state is not one.lifecycle:
-            why = (
-                f"{one.lifecycle} to {state}: heat {heat(one, now):.2f}, decay {decay(one, now, config):.2f}"
-            )
+            warmth = f"heat {heat(one, now):.2f}, decay {decay(one, now, config):.2f}"
+            why = f"{one.lifecycle} to {state}: {warmth}"
             yield Decision(f"lifecycle.{state}", why, (becomes(one, lifecycle=state),), one.id)
 
 
@@ -383,20 +374,22 @@ def plan_importance_loss(context: StepContext, cursor: str) -> Iterator[Batch]:
         return iter(())
     day = timedelta(hours=24)
 
+    def idle_ones(part: Slice) -> Iterable[Memory]:
+        for _, one in part:
+            loses = one.importance > IMPORTANCE_FLOOR and not is_lesson(one) and not one.pinned
+            if loses and last_used(one) + day <= now:
+                yield one
+
     def decide(part: Slice) -> Iterable[Decision]:
-        idle = [one for _, one in part if _loses(one) and last_used(one) + day <= now]
+        idle = list(idle_ones(part))
         known = context.tools.store.upkeep.judged(DECAYED, [one.id for one in idle])
         for one in idle:
             if one.id in known and known[one.id].at + day > now:
                 continue
             left = max(IMPORTANCE_FLOOR, round(one.importance - settings.importance_loss, 9))
             effects = (becomes(one, importance=left), Judge(Judgement(DECAYED, one.id, "", now)))
-            yield Decision(
-                "importance.decay", f"idle for a day: {one.importance:.2f} to {left:.2f}", effects, one.id
-            )
-
-    def _loses(one: Memory) -> bool:
-        return one.importance > IMPORTANCE_FLOOR and not is_lesson(one) and not one.pinned
+            why = f"idle for a day: {one.importance:.2f} to {left:.2f}"
+            yield Decision("importance.decay", why, effects, one.id)
 
     return sweep(context, cursor, BELOW_CORE, decide)
 
@@ -420,25 +413,22 @@ def plan_log_pruning(context: StepContext, _cursor: str) -> Iterator[Batch]:
 # The run empties the file of its traces once, at its end.
 
 
-def plan_purge(context: StepContext, cursor: str) -> Iterator[Batch]:
+def purged(memory: Memory, context: StepContext) -> Decision | None:
     """Erase what was archived so long ago that nobody will restore it."""
-    now, config = context.now, context.tools.config
+    verdict = purge_due(memory, memory.modified_at, context.now, context.tools.config)
+    return Decision(PURGE, verdict.why, (Erase(memory),), memory.id) if verdict else None
+
+
+def _long_archived(context: StepContext) -> Filters:
     # The last change of an archived memory is the one that archived it, or a later one: never too early.
-    long_ago = now - timedelta(days=config.forgetting.purge_days)
-    archived = Filters(statuses=frozenset({Status.ARCHIVED}), modified_until=long_ago)
-
-    def decide(part: Slice) -> Iterable[Decision]:
-        for _, one in part:
-            if verdict := purge_due(one, one.modified_at, now, config):
-                yield Decision(PURGE, verdict.why, (Erase(one),), one.id)
-
-    return sweep(context, cursor, archived, decide)
+    long_ago = context.now - timedelta(days=context.tools.config.forgetting.purge_days)
+    return Filters(statuses=frozenset({Status.ARCHIVED}), modified_until=long_ago)
 
 
 FORGETTING: tuple[Step, ...] = (
     Step("forgetting", "archive", plan_archive),
     Step("forgetting", "importance", plan_importance_loss),
-    Step("forgetting", "purge", plan_purge),
+    Step("forgetting", "purge", each(_long_archived, purged)),
     Step("forgetting", "lifecycle state", plan_lifecycle_states),
     Step("forgetting", "prune logs", plan_log_pruning),
 )

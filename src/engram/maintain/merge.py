@@ -86,7 +86,8 @@ def joints(
     found: list[Joint] = []
     for pair in pairs:
         known = pair.key in answered or _ends(pair.older, pair.newer) in before
-        if known or not _may_join(pair):
+        both_stand = stands(pair.older) and stands(pair.newer)
+        if known or both_stand or apart(pair.older, pair.newer):
             continue
         joint = _by_rule(pair, limits, questions)
         if questions.level == "full" or (questions.level == "auto" and joint is None):
@@ -134,11 +135,6 @@ def made_one(
     if words != winner.content:
         new = _reworded(new, words, losers, context)
     return (MemoryChange(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
-
-
-def _may_join(pair: NearPair) -> bool:
-    both_stand = stands(pair.older) and stands(pair.newer)
-    return not both_stand and not apart(pair.older, pair.newer)
 
 
 def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Joint | None:

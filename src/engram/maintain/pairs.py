@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
-from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, StepContext, becomes
+from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, StepContext, becomes, grouped
 from engram.maintain.support import COMPARED
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
@@ -318,9 +318,7 @@ def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory
 
 def _search_all(part: Slice, context: StepContext, space: Space) -> dict[int, Found]:
     """The nearest keys of each memory; those without a vector are left out."""
-    places: dict[Scope, list[int]] = {}
-    for key, one in part:
-        places.setdefault(one.scope, []).append(key)
+    places = grouped((one.scope, key) for key, one in part)
     return {key: hits for scope, keys in places.items() for key, hits in nearest(context, space, scope, keys)}
 
 

@@ -20,7 +20,9 @@ from engram.maintain.step import (
     Erase,
     MemoryChange,
     StepContext,
+    batches,
     becomes,
+    grouped,
 )
 from engram.maintain.support import EVERYTHING, RecentChanges, in_words, keep, named, noted, places, since
 from engram.model.capture import Draft
@@ -30,13 +32,11 @@ from engram.model.memory import (
     ANY_STATUS,
     Filters,
     Kind,
-    Layer,
     Memory,
     Space,
     Status,
     Tier,
     Type,
-    Verification,
 )
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
@@ -105,12 +105,11 @@ def plan_patterns(context: StepContext, _cursor: str) -> Iterator[Batch]:
         return
     if news.gone:
         yield from _withdrawn(context, news)
-    for scope, keys in _episodes(context, news).items():
+    episodes = ((one.scope, key) for part in named(context, news, EPISODES) for key, one in part)
+    for scope, keys in grouped(episodes).items():
         groups = _groups(context, space, scope, keys, news)
-        for start in range(0, len(groups), TOGETHER):
-            decided = [_decide(context, group) for group in groups[start : start + TOGETHER]]
-            if any(decided):
-                yield Batch(tuple(one for one in decided if one is not None))
+        decided = (_decide(context, group) for group in groups)
+        yield from batches((one for one in decided if one is not None), TOGETHER)
     yield from noted(context, NAME, news)
 
 
@@ -121,14 +120,6 @@ def _withdrawn(context: StepContext, news: RecentChanges) -> Iterator[Batch]:
         why = "the episode whose words it has was erased"
         if gone:
             yield Batch(tuple(Decision("pattern.erased", why, (Erase(one),), one.id) for one in gone))
-
-
-def _episodes(context: StepContext, news: RecentChanges) -> dict[Scope, list[int]]:
-    found: dict[Scope, list[int]] = {}
-    for part in named(context, news, EPISODES):
-        for key, one in part:
-            found.setdefault(one.scope, []).append(key)
-    return found
 
 
 def _groups(
@@ -214,25 +205,15 @@ def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Dec
         details=details,
         importance=min(0.9, sum(one.importance for one in episodes) / len(episodes) + GAIN),
         confidence=min(0.95, _weighed(episodes)),
-        layer=Layer.WORKING,
         scope=first.scope,
         speaker=first.speaker,
-        source="engine",
     )
-    add = context.new(draft, "pattern", *(one.id for one in episodes))
-    add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
-    effects: list[Effect] = [add]
-    effects += [Draw(Edge(add.memory.id, one.id, EdgeType.DERIVED_FROM)) for one in episodes]
-    effects += keep(
-        context,
-        first.scope,
-        "schema",
-        add.memory.id,
-        _schema(wording.shared, episodes),
-        sources=[one.id for one in episodes],
-    )
+    ids = [one.id for one in episodes]
+    add, edges = context.drawn(draft, "pattern", ids)
+    schema = _schema(wording.shared, episodes)
+    sketch = keep(context, first.scope, "schema", add.memory.id, schema, sources=ids)
     why = f"{len(episodes)} similar episodes, together sure to {sure:.2f}"
-    return Decision("pattern.found", why, tuple(effects), add.memory.id)
+    return Decision("pattern.found", why, (add, *edges, *sketch), add.memory.id)
 
 
 def _grown(
@@ -240,13 +221,11 @@ def _grown(
 ) -> Decision | None:
     """The known pattern has further episodes; one that a person put away stays as it is."""
     key, memory = pattern
-    store = context.tools.store
-    links = store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
-    has = {link.other for link in links if link.forward}
+    has = _drawn_from(context, key)
     fresh = [(at, one) for at, one in members if at not in has]
     if memory.status not in ACTIVE or memory.speaker != members[0][1].speaker or not fresh:
         return None
-    old = store.memories.read(sorted(has)[-MOST:])
+    old = context.tools.store.memories.read(sorted(has)[-MOST:])
     episodes = [one for _, one in sorted({**old, **dict(fresh)}.items()) if one.tier is Tier.CLEAR]
     effects: list[Effect] = [Draw(Edge(memory.id, one.id, EdgeType.DERIVED_FROM)) for _, one in fresh]
     body = _schema(common([one.content for one in episodes[-TOLD:]]), episodes)
@@ -254,6 +233,13 @@ def _grown(
     effects += keep(context, memory.scope, "schema", memory.id, body, sources=[one.id for one in episodes])
     why = f"{len(fresh)} further episodes, {len(has) + len(fresh)} now"
     return Decision("pattern.grown", why, tuple(effects), memory.id, fresh[-1][1].id)
+
+
+def _drawn_from(context: StepContext, key: int) -> set[int]:
+    """The memories that one was derived from, by key."""
+    view = View(EVERYTHING, ANY_STATUS)
+    links = context.tools.store.relations.links([key], (EdgeType.DERIVED_FROM,), view)
+    return {link.other for link in links if link.forward}
 
 
 def _schema(shared: Shared, episodes: Sequence[Memory]) -> dict[str, Any]:
@@ -385,9 +371,9 @@ def plan_procedures(context: StepContext, _cursor: str) -> Iterator[Batch]:
     if news.gone:
         where |= known.keys()
     for scope, done in _occasions(context, where).items():
-        decided = list(_decide_procedures(context, scope, done, known.get(scope, {})))
+        decided = tuple(_decide_procedures(context, scope, done, known.get(scope, {})))
         if decided:
-            yield Batch(tuple(decided))
+            yield Batch(decided)
     yield from noted(context, PROCEDURES_NAME, news)
 
 
@@ -430,8 +416,7 @@ def _session(results: Sequence[Memory]) -> Done:
 def _decide_procedures(
     context: StepContext, scope: Scope, done: Mapping[str, Done], known: Mapping[str, Memory]
 ) -> Iterator[Decision]:
-    least = PROCEDURE_RUNS
-    found = {_named(one.actions): one for one in repeated(_repeats(done), least)}
+    found = {_named(one.actions): one for one in repeated(_repeats(done), PROCEDURE_RUNS)}
     for name, one in found.items():
         occasions = [done[occasion] for occasion in dict.fromkeys(at for at, _ in one.occasions)]
         if name not in known:
@@ -470,14 +455,10 @@ def _learned(
         tags=(PROCEDURES_TAG,),
         details={"procedure": {"name": name, "steps": list(one.actions), **counts}},
         confidence=_sure(counts),
-        layer=Layer.WORKING,
         scope=scope,
-        source="engine",
     )
-    add = context.new(draft, "procedure", f"{scope}|{_named(one.actions)}")
-    add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
-    told_by = [memory for occasion in occasions for memory in occasion.told_by][-EDGES:]
-    edges = [Draw(Edge(add.memory.id, told.id, EdgeType.DERIVED_FROM)) for told in told_by]
+    told_by = [told.id for occasion in occasions for told in occasion.told_by][-EDGES:]
+    add, edges = context.drawn(draft, "procedure", told_by, f"{scope}|{_named(one.actions)}")
     return Decision("procedure.learned", _why(counts), (add, *edges), add.memory.id)
 
 
@@ -489,9 +470,7 @@ def _counted(context: StepContext, memory: Memory, occasions: Sequence[Done]) ->
     details = {**memory.details, "procedure": {**told, **counts}}
     effects: list[Effect] = [MemoryChange(memory, replace(memory, details=details, confidence=_sure(counts)))]
     store = context.tools.store
-    key = store.memories.keys([memory.id])[memory.id]
-    links = store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
-    has = {link.other for link in links if link.forward}
+    has = _drawn_from(context, store.memories.keys([memory.id])[memory.id])
     told_by = [one.id for occasion in occasions for one in occasion.told_by][-EDGES:]
     keys = store.memories.keys(told_by)
     effects += [
@@ -503,9 +482,7 @@ def _counted(context: StepContext, memory: Memory, occasions: Sequence[Done]) ->
 
 def _gone(context: StepContext, memory: Memory) -> Iterator[Decision]:
     """Nobody tells of it any longer: put away; erased when what told of it was."""
-    key = context.tools.store.memories.keys([memory.id])[memory.id]
-    links = context.tools.store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
-    if not any(link.forward for link in links):
+    if not _drawn_from(context, context.tools.store.memories.keys([memory.id])[memory.id]):
         why = "all results it rested on were erased"
         yield Decision("procedure.erased", why, (Erase(memory),), memory.id)
     elif memory.status in ACTIVE:
@@ -580,17 +557,11 @@ def plan_inferences(context: StepContext, _cursor: str) -> Iterator[Batch]:
     for scope in sorted(where, key=lambda one: one.parts):
         found = _conclusions(context, scope)
         inferred = known.get(scope, {})
-        yield from _batches(_withdrawn_inference(context, inferred, found))
+        yield from batches(_withdrawn_inference(context, inferred, found), INFERENCE_TOGETHER)
         fresh = [one for triple, one in found.items() if triple not in inferred][:left]
         left -= len(fresh)
-        yield from _batches(_drawn(context, scope, fresh))
+        yield from batches(_drawn(context, scope, fresh), INFERENCE_TOGETHER)
     yield from noted(context, INFERENCE_NAME, news)
-
-
-def _batches(decisions: Iterator[Decision]) -> Iterator[Batch]:
-    every = list(decisions)
-    for start in range(0, len(every), INFERENCE_TOGETHER):
-        yield Batch(tuple(every[start : start + INFERENCE_TOGETHER]))
 
 
 def _known_inference(context: StepContext) -> dict[Scope, dict[Triple, Memory]]:
@@ -645,13 +616,14 @@ def _drawn(context: StepContext, scope: Scope, found: Sequence[InferredFact]) ->
         premises = list(dict.fromkeys(read[premise.key].id for premise in one.premises))
         if len(premises) < len({premise.key for premise in one.premises}):
             continue
-        add = _memory(context, scope, one, premises)
-        edges = [Draw(Edge(add.memory.id, premise, EdgeType.INFERRED_FROM)) for premise in premises]
+        add, edges = _memory(context, scope, one, premises)
         why = f"follows from {len(one.premises)} facts, sure to {one.sure:.2f}"
         yield Decision("inference.drawn", why, (add, *edges), add.memory.id)
 
 
-def _memory(context: StepContext, scope: Scope, one: InferredFact, premises: Sequence[str]) -> Add:
+def _memory(
+    context: StepContext, scope: Scope, one: InferredFact, premises: Sequence[str]
+) -> tuple[Add, tuple[Draw, ...]]:
     fact = {
         "subject": one.fact.subject,
         "predicate": one.fact.predicate,
@@ -668,12 +640,10 @@ def _memory(context: StepContext, scope: Scope, one: InferredFact, premises: Seq
         tags=(INFERENCE_TAG,),
         details={"facts": [fact], "premises": list(premises)},
         confidence=round(one.sure, 4),
-        layer=Layer.WORKING,
         scope=scope,
-        source="engine",
     )
-    add = context.new(draft, "inference", *premises, one.fact.predicate, one.fact.subject, one.fact.object)
-    return replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
+    known_by = (*premises, one.fact.predicate, one.fact.subject, one.fact.object)
+    return context.drawn(draft, "inference", premises, *known_by, by=EdgeType.INFERRED_FROM)
 
 
 def _called(context: StepContext, scope: Scope, name: str) -> str:

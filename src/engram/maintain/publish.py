@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 from engram.maintain.pairs import last_look, looked
@@ -113,7 +114,9 @@ def _deliver(
 ) -> Iterator[Decision]:
     copy = context.tools.store.memories.get(known.memory, EVERYTHING) if known is not None else None
     if known is None or copy is None:
-        yield _first(context, wish, offer, original)
+        add, note = _copied(context, wish, offer, original)
+        why = f"importance {original.importance:.2f}"
+        yield Decision("bus.deliver", why, (add, note), add.memory.id, original.id)
         return
     mine = seen(known, copy, wish.agent)
     match order(offer.clock, mine):
@@ -123,12 +126,6 @@ def _deliver(
             yield _beside(context, wish, offer, original, copy)
         case _:
             return
-
-
-def _first(context: StepContext, wish: Subscription, offer: Publication, original: Memory) -> Decision:
-    add, note = _copied(context, wish, offer, original)
-    why = f"importance {original.importance:.2f}"
-    return Decision("bus.deliver", why, (add, note), add.memory.id, original.id)
 
 
 def _copied(
@@ -231,12 +228,12 @@ def _summed(context: StepContext, scope: Scope) -> Sequence[Effect]:
     view = View(Access(scope, Role.AGENT), CORE)
     page = context.tools.store.memories.page(view, SAMPLE)
     here = [one for one in page if one.scope == scope and not one.speaker]
-    best = sorted(here, key=_weight, reverse=True)[:CORE_LINES]
-    if not best:
-        known = context.tools.store.upkeep.sketch(scope, KIND, KEY)
-        return () if known is None else (Drop(scope, KIND, KEY),)
-    lines = list(dict.fromkeys(one.forms.key_fact or one.content for one in best))
+    weight = attrgetter("pinned", "importance", "usage.accessed", "happened_at")
+    best = sorted(here, key=weight, reverse=True)[:CORE_LINES]
     old = context.tools.store.upkeep.sketch(scope, KIND, KEY)
+    if not best:
+        return () if old is None else (Drop(scope, KIND, KEY),)
+    lines = list(dict.fromkeys(one.forms.key_fact or one.content for one in best))
     same = old is not None and old.body["lines"] == lines
     text = old.body["text"] if old is not None and same else _text(context, lines)
     body = {"text": text, "lines": lines, "memories": len(here)}
@@ -249,10 +246,6 @@ def _text(context: StepContext, lines: Sequence[str]) -> str:
         context.tools.advisor.summarize(lines, WORDS) if context.tools.config.llm.level == "full" else None
     )
     return written or " ".join(line if line.endswith((".", "!", "?", "。")) else f"{line}." for line in lines)
-
-
-def _weight(memory: Memory) -> tuple[bool, float, int, float]:
-    return memory.pinned, memory.importance, memory.usage.accessed, memory.happened_at.timestamp()
 
 
 STAGE = "publish"

@@ -24,6 +24,7 @@ from engram.maintain.step import (
     Step,
     StepContext,
     becomes,
+    grouped,
     is_fresh,
     sweep,
 )
@@ -104,9 +105,8 @@ def plan_contradictions(context: StepContext, _cursor: str) -> Iterator[Batch]:
                 made = _decided(pair, asked, context)
                 if made is not None:
                     note = Judge(Judgement(FACTS, mark, "seen", context.now))
-                    made = replace(made, effects=(*made.effects, note))
-                decisions += [made] if made is not None else []
-                changed |= made.changes if made is not None else frozenset()
+                    decisions.append(replace(made, effects=(*made.effects, note)))
+                    changed |= made.changes
         if decisions:
             yield Batch(tuple(decisions))
 
@@ -120,7 +120,7 @@ def _pairs(context: StepContext) -> list[tuple[str, NearPair]]:
     found = [
         (_mark(newer, older), NearPair(older.memory, newer.memory, 0.0))
         for newer, older in context.tools.store.facts.disputed(EVERYTHING, MOST)
-        if _may_judge(older.memory, context) and _may_judge(newer.memory, context)
+        if not any(one.memory.speaker or is_fresh(one.memory, context) for one in (older, newer))
     ]
     judged = context.tools.store.upkeep.judged(FACTS, [mark for mark, _ in found])
     return [(mark, pair) for mark, pair in found if mark not in judged or judged[mark].at != context.now]
@@ -136,10 +136,6 @@ def _mark(newer: Claim, older: Claim) -> str:
     return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
 
 
-def _may_judge(memory: Memory, context: StepContext) -> bool:
-    return not memory.speaker and not is_fresh(memory, context)
-
-
 def _decided(pair: NearPair, questions: Questions, context: StepContext) -> Decision | None:
     """What becomes of a pair; None when it has to wait until a model may be asked again."""
     known = maintain_pairs.cosines(context)
@@ -153,17 +149,14 @@ def _decided(pair: NearPair, questions: Questions, context: StepContext) -> Deci
             return None
     answer = said or (Comparison.REPLACES if ruled else Comparison.CONTRADICTS)
     why = f"{'by rule' if said is None else 'a model says'}: {answer.value}"
-    decision = _decision(pair, answer, why)
+    if answer is Comparison.REPLACES:
+        decision = superseded(pair.older, pair.newer, "contradiction.replace", why)
+    elif answer is Comparison.CONTRADICTS:
+        decision = doubted(pair.older, pair.newer, "contradiction.doubt", why)
+    else:
+        decision = Decision("contradiction.keep", why, (), pair.older.id, pair.newer.id, quiet=True)
     note = Judge(Judgement(KIND, pair.key, answer.value, context.now))
     return replace(decision, effects=(*decision.effects, note))
-
-
-def _decision(pair: NearPair, answer: Comparison, why: str) -> Decision:
-    if answer is Comparison.REPLACES:
-        return superseded(pair.older, pair.newer, "contradiction.replace", why)
-    if answer is Comparison.CONTRADICTS:
-        return doubted(pair.older, pair.newer, "contradiction.doubt", why)
-    return Decision("contradiction.keep", why, (), pair.older.id, pair.newer.id, quiet=True)
 
 
 # ---------------------------------------------------------------- distilling
@@ -177,12 +170,9 @@ NOTES = Filters(tags_any=SESSION_NOTES, not_tags=frozenset({DONE, *MADE}))
 
 def plan_session_notes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Distil the notes of each scope that has several; they are marked, so that it happens once."""
-    groups: dict[Scope, list[Memory]] = {}
-    for part in context.memories(NOTES):
-        for _, one in part:
-            if not one.speaker and one.created_at < context.now:
-                groups.setdefault(one.scope, []).append(one)
-    for notes in groups.values():
+    every = (one for part in context.memories(NOTES) for _, one in part)
+    settled = ((one.scope, one) for one in every if not one.speaker and one.created_at < context.now)
+    for notes in grouped(settled).values():
         if len(notes) >= NOTES_LEAST:
             yield Batch((_distilled(notes, context),))
 
@@ -211,12 +201,12 @@ def _distilled(notes: Sequence[Memory], context: StepContext) -> Decision:
 
 def _words(notes: Sequence[Memory], context: StepContext) -> tuple[str, str]:
     """A model's words for how things stand, or what the newest notes say themselves."""
-    longest = NOTES_LENGTH
+    words = [one.content for one in notes]
     if level(context) != "off" and may_be_shown(*notes):
-        said = context.tools.advisor.distill([one.content for one in notes], longest)
+        said = context.tools.advisor.distill(words, NOTES_LENGTH)
         if said is not None:
             return said, "by a model"
-    return extract([one.content for one in notes], longest), "by rule"
+    return extract(words, NOTES_LENGTH), "by rule"
 
 
 def extract(notes: Sequence[str], longest: int) -> str:
@@ -255,7 +245,11 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
         asking = [one for one in candidates if _may_ask(known.get(one.id), context)]
         for one, yes, why in weighing.outcomes([(one, gate_review(one, config)) for one in asking]):
             last = known.get(one.id)
-            yield _approved(one, yes, why, context) if yes else _rejected(one, why, last, context)
+            if yes:
+                effects = (_risen(one, Layer.CORE, yes), judge(GATE, one, "approve", context.now))
+                yield Decision("gate.approve", why, effects, one.id)
+            else:
+                yield _rejected(one, why, last, context)
 
     return sweep(context, cursor, working, decide)
 
@@ -267,9 +261,8 @@ OFTEN_USED, OFTEN_SAID = 30, 2
 def _with_use(memory: Memory) -> str:
     """A memory's words, and how often it was used or said again where that speaks for it."""
     used, said = memory.usage.accessed, memory.usage.repeated
-    marks = [f"used {used} times"] * (used >= OFTEN_USED) + [f"said again {said} times"] * (
-        said >= OFTEN_SAID
-    )
+    marks = [f"used {used} times"] * (used >= OFTEN_USED)
+    marks += [f"said again {said} times"] * (said >= OFTEN_SAID)
     return f"{memory.content} ({', '.join(marks)})" if marks else memory.content
 
 
@@ -277,11 +270,6 @@ def _may_ask(last: Judgement | None, context: StepContext) -> bool:
     if last is None:
         return True
     return last.verdict.startswith("reject") and last.again_at is not None and last.again_at <= context.now
-
-
-def _approved(memory: Memory, yes: Chosen, why: str, context: StepContext) -> Decision:
-    effects = (_risen(memory, Layer.CORE, yes), judge(GATE, memory, "approve", context.now))
-    return Decision("gate.approve", why, effects, memory.id)
 
 
 def _risen(memory: Memory, layer: Layer, yes: Chosen) -> MemoryChange:
@@ -317,6 +305,7 @@ OPEN: Final = (
     Filters(statuses=ACTIVE, categories=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG})),
     Filters(statuses=ACTIVE, tags_any=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG})),
 )
+SPOKEN: Final = Filters(statuses=frozenset({Status.ACTIVE, Status.SAID}))
 MOST_OPEN: Final = 10_000
 """Open promises that are looked at, the newest: nobody keeps a promise that is older than so many others."""
 
@@ -324,11 +313,8 @@ MOST_OPEN: Final = 10_000
 def plan_commitments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Compare what is new with what is open, in each scope by itself."""
     news = since(context, STEP)
-    if not news.any:
-        yield from noted(context, STEP, news)
-        return
-    owed = _open_promises(context)
-    for part in memories(context, news, Filters(statuses=frozenset({Status.ACTIVE, Status.SAID}))):
+    owed = _open_promises(context) if news.any else {}
+    for part in memories(context, news, SPOKEN) if news.any else ():
         said = [one for _, one in part if not is_loop(one) and one.scope in owed]
         closed: dict[str, Decision] = {}
         for one in said:
@@ -362,7 +348,7 @@ def _open_promises(context: StepContext) -> dict[Scope, Owed]:
     """What is open, scope by scope, up to a limit; the newest are the last to be left out."""
     owed: dict[Scope, Owed] = {}
     parts = (part for filters in OPEN for part in context.memories(filters))
-    found = {one.id: one for part in parts for _, one in part if _is_open(one)}
+    found = {one.id: one for part in parts for _, one in part if is_loop(one) and state_of(one).is_open}
     for one in list(found.values())[-MOST_OPEN:]:
         owed.setdefault(one.scope, Owed()).add(one)
     return owed
@@ -375,15 +361,10 @@ def _kept(statement: Memory, owed: Owed) -> Memory | None:
     return kept[0] if len(kept) == 1 else None
 
 
-def _is_open(memory: Memory) -> bool:
-    return is_loop(memory) and state_of(memory).is_open
-
-
 def _closed(promise: Memory, statement: Memory, context: StepContext) -> Decision:
-    because = f"memory {statement.id} says so"
-    state = LoopState.DONE
-    details = details_of(state, promise.details, closed=(context.now, because))
-    change = becomes(promise, details=details, tags=tags_of(state, promise.tags))
+    because = (context.now, f"memory {statement.id} says so")
+    details = details_of(LoopState.DONE, promise.details, closed=because)
+    change = becomes(promise, details=details, tags=tags_of(LoopState.DONE, promise.tags))
     why = "a later statement of the same person says that it was done"
     return Decision("commitment.kept", why, (change,), promise.id, statement.id)
 
@@ -437,9 +418,13 @@ def _decided_reconciling(
             continue
         outcome = _outcome(pair, limits, questions, context)
         if outcome is not None:
-            decision = _decision_reconciling(pair, outcome, context)
+            what, why = outcome
+            if what is Reconciled.UPDATE:
+                decision = superseded(pair.older, pair.newer, "reconcile.update", why)
+            else:
+                decision = merge.taken_in(pair.newer, pair.older, "reconcile.absorb", why, context)
             changed |= decision.changes
-            note = Judge(Judgement(RECONCILING_STEP, pair.key, outcome[0].value, context.now))
+            note = Judge(Judgement(RECONCILING_STEP, pair.key, what.value, context.now))
             yield replace(decision, effects=(*decision.effects, note))
 
 
@@ -454,7 +439,9 @@ def _outcome(
     if answer is None:
         return ruled
     questions.answered.append(Judgement(RECONCILING_STEP, pair.key, answer.value, context.now))
-    if answer is Reconciled.KEEP_BOTH or (answer is Reconciled.ABSORB and _loses(pair, questions)):
+    # What only the older one tells must not be lost.
+    tells_more = stands(pair.older) or bool(questions.compared.differing(pair.older, pair.newer))
+    if answer is Reconciled.KEEP_BOTH or (answer is Reconciled.ABSORB and tells_more):
         return None
     return answer, f"cosine {pair.cosine:.2f}, a model says {answer.value}"
 
@@ -467,18 +454,6 @@ def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Ou
     if verdict is not None and verdict.fuller is pair.newer and not stands(pair.older):
         return Reconciled.ABSORB, f"{why}, the later one says all of it"
     return None
-
-
-def _loses(pair: NearPair, questions: Questions) -> bool:
-    """Whether something that only the older one tells would be lost."""
-    return stands(pair.older) or bool(questions.compared.differing(pair.older, pair.newer))
-
-
-def _decision_reconciling(pair: NearPair, outcome: Outcome, context: StepContext) -> Decision:
-    what, why = outcome
-    if what is Reconciled.UPDATE:
-        return superseded(pair.older, pair.newer, "reconcile.update", why)
-    return merge.taken_in(pair.newer, pair.older, "reconcile.absorb", why, context)
 
 
 # ---------------------------------------------------------------- triage
@@ -503,17 +478,13 @@ def plan_triage(context: StepContext, cursor: str) -> Iterator[Batch]:
             if yes:
                 effects = (_risen(one, Layer.WORKING, yes), judge(TRIAGE, one, "promote", context.now))
                 yield Decision("triage.promote", why, effects, one.id)
-            else:
-                yield Decision("triage.keep", why, (_looked_at(one, context),), one.id, quiet=True)
+            else:  # by the rules of *layers* a tag says so, which its clients see
+                seen = (
+                    _tagged(one, LOOKED_AT) if by_layers(config) else judge(TRIAGE, one, "keep", context.now)
+                )
+                yield Decision("triage.keep", why, (seen,), one.id, quiet=True)
 
     return sweep(context, cursor, TRIAGE_BUFFER, decide)
-
-
-def _looked_at(memory: Memory, context: StepContext) -> Effect:
-    """By the rules of *layers* a tag says so, which its clients see."""
-    if by_layers(context.tools.config):
-        return _tagged(memory, LOOKED_AT)
-    return judge(TRIAGE, memory, "keep", context.now)
 
 
 STEPS: tuple[Step, ...] = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from engram.lazily import dataclass
 from engram.maintain import tree
 from engram.maintain.apply import AWAY, GUIDELINES, HOLD_BACK, UNDONE
-from engram.maintain.step import Batch, Decision, Drop, Step, StepContext
+from engram.maintain.step import Batch, Decision, Drop, Step, StepContext, grouped
 from engram.maintain.support import in_words, keep
 from engram.maintain.tree import PlaceKnowledge, census, forget
 from engram.model.facts import EdgeType
@@ -75,14 +75,16 @@ MOST_DOMAINS: Final = 16
 
 def _by_subject(known: Sequence[PlaceKnowledge]) -> list[tuple[str, list[PlaceKnowledge]]]:
     """What is known by what it is about, the largest first; the small ones are among other things."""
-    groups: dict[str, list[PlaceKnowledge]] = {}
-    for one in known:
-        named = one.topics[0] if one.topics else part_of_life(one.text)
-        groups.setdefault(named or (OTHER if one.category in UNTOLD else one.category), []).append(one)
+    groups = grouped((_subject(one), one) for one in known)
     rest = groups.pop(OTHER, [])
     ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     rest += [one for _, some in ordered[MOST_DOMAINS:] for one in some]
     return [*ordered[:MOST_DOMAINS], *([(OTHER, rest)] if rest else [])]
+
+
+def _subject(one: PlaceKnowledge) -> str:
+    named = one.topics[0] if one.topics else part_of_life(one.text)
+    return named or (OTHER if one.category in UNTOLD else one.category)
 
 
 def _gaps(context: StepContext, scope: Scope) -> list[frozenset[str]]:
@@ -173,7 +175,9 @@ def _rules(context: StepContext) -> dict[Scope, dict[str, Outcomes]]:
         decided = [one for one in every if one.outcome is Carried.DONE and one.memory]
         keys = [Decision(one.rule, "", (), one.memory, one.related).key for one in decided]
         undone = store.judged(UNDONE, keys)
-        read = _read(context, [one.memory for one in decided])
+        memories = context.tools.store.memories
+        known = memories.keys(list(dict.fromkeys(one.memory for one in decided)))
+        read = {one.id: one for one in memories.read(list(known.values())).values()}
         for one, key in zip(decided, keys, strict=True):
             memory = read.get(one.memory)
             if memory is not None:
@@ -190,14 +194,7 @@ def _asked_for(memory: Memory, since: datetime) -> bool:
     return memory.status in AWAY and used is not None and used > since
 
 
-def _read(context: StepContext, ids: Sequence[str]) -> dict[str, Memory]:
-    memories = context.tools.store.memories
-    found = memories.read(list(memories.keys(list(dict.fromkeys(ids))).values()))
-    return {one.id: one for one in found.values()}
-
-
 def _told(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
-    least = GUIDELINE_CASES
     return [
         {
             "rule": rule,
@@ -207,22 +204,18 @@ def _told(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
             "advice": HOLD_BACK if one.regret >= REGRET else "go_on",
         }
         for rule, one in sorted(rules.items())
-        if one.done >= least
+        if one.done >= GUIDELINE_CASES
     ]
 
 
 def _categories(context: StepContext, known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
     """How much of what is kept is ever recalled, and in which form such memories are told."""
     settled = context.now - timedelta(days=GUIDELINE_DAYS)
-    groups: dict[str, list[PlaceKnowledge]] = {}
-    for one in known:
-        if one.at <= settled:
-            groups.setdefault(one.category, []).append(one)
-    least = GUIDELINE_CASES
+    groups = grouped((one.category, one) for one in known if one.at <= settled)
     return [
         {"category": category, "kept": len(some), "recalled": used, "advice": _advice(used / len(some))}
         for category, some in sorted(groups.items())
-        if len(some) >= least
+        if len(some) >= GUIDELINE_CASES
         for used in [sum(one.accessed > 0 for one in some)]
     ]
 
@@ -255,7 +248,8 @@ SHOWN: Final = 60
 def plan_identity(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """What each place knows about itself."""
     for scope, known in census(context).items():
-        own = sorted((one for one in known if one.is_reflection and not one.doubtful), key=_order)[:READ]
+        reflections = [one for one in known if one.is_reflection and not one.doubtful]
+        own = sorted(reflections, key=lambda one: (not one.pinned, -one.importance, one.key))[:READ]
         if own:
             yield from _written(context, scope, own)
         elif context.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "") is not None:
@@ -263,24 +257,22 @@ def plan_identity(context: StepContext, _cursor: str) -> Iterator[Batch]:
 
 
 def _written(context: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]) -> Iterator[Batch]:
-    limit = IDENTITY_BYTES
     read = context.tools.store.memories.read([one.key for one in own])
     whole = [read[one.key].content for one in own if one.key in read]
     size = sum(len(text.encode()) + 1 for text in whole)
-    if size <= limit:
-        text, shown = "\n".join(whole), own
-    else:
-        text, shown = _compacted(context, scope, own, limit)
-    body = {"text": text, "bytes": size, "compacted": size > limit, "memories": len(own)}
+    too_long = size > IDENTITY_BYTES
+    text, shown = _compacted(context, scope, own) if too_long else ("\n".join(whole), own)
+    body = {"text": text, "bytes": size, "compacted": too_long, "memories": len(own)}
     effects = keep(context, scope, IDENTITY_NAME, "", body, sources=[one.id for one in shown])
     if effects:
-        rule = "identity.compacted" if size > limit else "identity.kept"
-        why = f"{size} bytes of {len(own)} reflections, {len(text.encode())} shown, {limit} allowed"
+        rule = "identity.compacted" if too_long else "identity.kept"
+        shown_bytes = f"{len(text.encode())} shown, {IDENTITY_BYTES} allowed"
+        why = f"{size} bytes of {len(own)} reflections, {shown_bytes}"
         yield Batch((Decision(rule, why, effects),))
 
 
 def _compacted(
-    context: StepContext, scope: Scope, own: Sequence[PlaceKnowledge], limit: int
+    context: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]
 ) -> tuple[str, Sequence[PlaceKnowledge]]:
     """A model's words for them, or as many key facts as there is room for, each said once."""
     shown = own[:SHOWN]
@@ -288,25 +280,17 @@ def _compacted(
     if known is not None and known.body["compacted"] and set(known.sources) == {one.id for one in shown}:
         return known.body["text"], shown
     told = [one.text for one in shown]
-    written = in_words(context, IDENTITY_NAME, told, limit // BYTES_A_WORD, always=True)
-    if written is not None and len(written.encode()) <= limit:
+    written = in_words(context, IDENTITY_NAME, told, IDENTITY_BYTES // BYTES_A_WORD, always=True)
+    if written is not None and len(written.encode()) <= IDENTITY_BYTES:
         return written, shown
-    lines: list[str] = []
-    chosen: list[PlaceKnowledge] = []
-    said: set[str] = set()
-    left = limit
+    said: dict[str, PlaceKnowledge] = {}
+    left = IDENTITY_BYTES
     for one in own:
         size, words = len(one.text.encode()) + 1, normalized(one.text)
         if words not in said and size <= left:
-            said.add(words)
-            lines.append(one.text)
-            chosen.append(one)
+            said[words] = one
             left -= size
-    return "\n".join(lines), chosen
-
-
-def _order(one: PlaceKnowledge) -> tuple[bool, float, int]:
-    return not one.pinned, -one.importance, one.key
+    return "\n".join(one.text for one in said.values()), list(said.values())
 
 
 # ---------------------------------------------------------------- profile
@@ -359,27 +343,18 @@ def _current(context: StepContext, scope: Scope, known: Sequence[PlaceKnowledge]
     for start in range(0, len(keys), LOOKED_UP):
         links = context.tools.store.relations.links(keys[start : start + LOOKED_UP], {EdgeType.UPDATES}, view)
         ends = ((link.key, link.other) if link.forward else (link.other, link.key) for link in links)
-        updated |= {old for new, old in ends if new in told and _on_the_same(told[new], told.get(old))}
+        for new, old in ends:  # a later word is guessed to be one: it must be of the same sort
+            if new in told and old in told and told[new].category in {told[old].category, "correction"}:
+                updated.add(old)
     return [
         one
         for key, one in told.items()
-        if not is_passing(one.text) and (key not in updated or _says_several_things(one.text))
+        if not is_passing(one.text) and (key not in updated or len(list(clauses(one.text))) >= SEVERAL)
     ]
 
 
-def _on_the_same(new: PlaceKnowledge, old: PlaceKnowledge | None) -> bool:
-    """Whether a later word, which was guessed to be one on another, is of its sort."""
-    return old is not None and new.category in {old.category, "correction"}
-
-
-def _says_several_things(text: str) -> bool:
-    """Whether a later word on it can hardly be one on all of it."""
-    return len(list(clauses(text))) >= SEVERAL
-
-
 SEVERAL: Final = 3
-
-
+"""A later word on so many things at once can hardly be one on all of them."""
 LOOKED_UP: Final = 500
 """Memories whose edges are looked up together."""
 
@@ -443,7 +418,7 @@ Spoken = dict[str, list[PlaceKnowledge]]
 def plan_topics(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """A list of topics for each place."""
     for scope, known in census(context).items():
-        listed = _grouped((topic, one) for one in known for topic in one.topics)
+        listed = grouped((topic, one) for one in known for topic in one.topics)
         own, sources = _own(known, listed)
         topics = _counted({**listed, **own})
         body = {"memories": len(known), "topics": topics}
@@ -454,9 +429,9 @@ def plan_topics(context: StepContext, _cursor: str) -> Iterator[Batch]:
 
 def _own(known: Sequence[PlaceKnowledge], listed: Spoken) -> tuple[Spoken, list[str]]:
     """Topics that the memories name themselves, the commonest first, and the memories they come from."""
-    named = _grouped((name.casefold(), one) for one in known for name in one.names)
+    named = grouped((name.casefold(), one) for one in known for name in one.names)
     things = Counter(word for one in known for word in set(_THING.findall(one.text.lower())))
-    spoken = _grouped(
+    spoken = grouped(
         (word, one) for one in known for word in set(_WORD.findall(one.text.lower())) if things[word] > 1
     )
     most = max(AGAIN, TOO_COMMON * len(known))
@@ -474,13 +449,6 @@ def _own(known: Sequence[PlaceKnowledge], listed: Spoken) -> tuple[Spoken, list[
         if len(chosen) == OWN_TOPICS:
             break
     return chosen, list(sources)
-
-
-def _grouped(pairs: Iterable[tuple[str, PlaceKnowledge]]) -> Spoken:
-    groups: Spoken = {}
-    for name, one in pairs:
-        groups.setdefault(name, []).append(one)
-    return groups
 
 
 def _counted(groups: Spoken) -> list[dict[str, Any]]:

@@ -6,20 +6,24 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.event import Delivery, Subscription, Verb
-from engram.model.facts import Edge, Entity
+from engram.model.facts import Edge, EdgeType, Entity
 from engram.model.maintenance import Judgement, Landscape, Run, Sketch, WhoIsNamed
-from engram.model.memory import Filters, Layer, Memory, Status
+from engram.model.memory import Filters, Layer, Memory, Status, Tier, Verification
 from engram.model.scope import Scope
 from engram.ports import Embedded, Findable, Tools
 from engram.rules.enrich import prepare
 from engram.rules.screen import screen
 from engram.text.forms import key_text
+
+Read = TypeVar("Read")
+Group = TypeVar("Group")
 
 # ---------------------------------------------------------------- decisions
 # What a step may decide: a rule, its reason, and effects from a closed set.
@@ -160,6 +164,21 @@ class Batch:
     """Anything a watcher may want to show: how many of how many."""
 
 
+def batches(decisions: Iterable[Decision], size: int) -> Iterator[Batch]:
+    """So many decisions a batch; none when nothing was decided."""
+    left = iter(decisions)
+    while some := tuple(islice(left, size)):
+        yield Batch(some)
+
+
+def grouped(pairs: Iterable[tuple[Group, Read]]) -> dict[Group, list[Read]]:
+    """Things by what they belong to, in their order."""
+    found: dict[Group, list[Read]] = {}
+    for name, one in pairs:
+        found.setdefault(name, []).append(one)
+    return found
+
+
 # ---------------------------------------------------------------- context
 # The context of a run: everything a step of maintenance may use, and the few things every step does.
 
@@ -167,7 +186,8 @@ class Batch:
 NAMES = uuid.UUID("8f6d2f0e-5a57-4d4f-9c53-1b7c3f2d9a10")
 """Where ids of memories made by maintenance come from: the same sources give the same id."""
 ACTIVE = frozenset({Status.ACTIVE})
-Read = TypeVar("Read")
+CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
+"""What may stand in a summary: no secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +241,20 @@ class StepContext:
         )
         return Add(memory, made.findable, self.vector(memory))
 
+    def drawn(
+        self,
+        draft: Draft,
+        rule: str,
+        sources: Sequence[str],
+        *known_by: str,
+        by: EdgeType = EdgeType.DERIVED_FROM,
+    ) -> tuple[Add, tuple[Draw, ...]]:
+        """A memory that the engine concludes from others, and edges to them; `known_by` if not by those."""
+        made = replace(draft, source="engine", layer=Layer.WORKING)
+        add = self.new(made, rule, *(known_by or sources))
+        add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
+        return add, tuple(Draw(Edge(add.memory.id, one, by)) for one in sources)
+
     def vector(self, memory: Memory) -> Embedded | None:
         """The memory's vector; None while vectors cannot be made: it comes later."""
         try:
@@ -270,14 +304,17 @@ def sweep(context: StepContext, cursor: str, filters: Filters, decide: Decide) -
             yield Batch(decisions, str(part[-1][0]))
 
 
-def each(filters: Filters, decide: Callable[[Memory, StepContext], Decision | None]) -> Plan:
+def each(
+    filters: Filters | Callable[[StepContext], Filters],
+    decide: Callable[[Memory, StepContext], Decision | None],
+) -> Plan:
     """The plan of a step that looks at the memories that fit one by one."""
 
     def plan(context: StepContext, cursor: str) -> Iterator[Batch]:
         def decided(part: Slice) -> Iterable[Decision]:
             return (found for _, one in part if (found := decide(one, context)) is not None)
 
-        return sweep(context, cursor, filters, decided)
+        return sweep(context, cursor, filters(context) if callable(filters) else filters, decided)
 
     return plan
 

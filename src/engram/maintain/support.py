@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from engram.lazily import dataclass
-from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext
+from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext, grouped
 from engram.model.event import Event, Verb
 from engram.model.knowledge import Chosen
 from engram.model.maintenance import Judgement, RunState, Sketch, WhoIsNamed
@@ -291,7 +291,7 @@ class Weighing:
         for one, review in weighed:
             if not self._asks(one, review):
                 yield one, _ruled(review), review.by_rule.why
-        for group in _by_scope(unsure).values():
+        for group in grouped((pair[0].scope, pair) for pair in unsure).values():
             yield from self._asked(group)
 
     def _asks(self, memory: Memory, review: Review) -> bool:
@@ -344,13 +344,6 @@ def questions(context: StepContext, kind: str) -> Questions:
 
 def _ruled(review: Review) -> Chosen:
     return Chosen.YES if review.by_rule else Chosen.NO
-
-
-def _by_scope(weighed: Iterable[Weighed]) -> dict[Scope, list[Weighed]]:
-    groups: dict[Scope, list[Weighed]] = {}
-    for one in weighed:
-        groups.setdefault(one[0].scope, []).append(one)
-    return groups
 
 
 # ---------------------------------------------------------------- sketching

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from engram.lazily import dataclass
 from engram.maintain.pairs import forget_nearest, space_of, vectors_of
-from engram.maintain.step import Batch, Decision, Drop, Effect, StepContext
+from engram.maintain.step import CLEAR, Batch, Decision, Drop, Effect, StepContext, grouped
 from engram.maintain.support import in_words, keep, noted, places, since, tells
 from engram.model.maintenance import Sketch
 from engram.model.memory import (
     ANY_STATUS,
-    Filters,
     Kind,
     Lifecycle,
     Memory,
     Space,
     Status,
-    Tier,
     Verification,
 )
 from engram.model.scope import Access, Role, Scope
@@ -52,7 +50,6 @@ TREE_TOKENS = 200  # tokens of the paragraph that stands for all (cortex)
 
 NOTE: Final = "census"
 Shareable = TypeVar("Shareable", str, float, tuple[str, ...])
-CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 
 
 class PlaceKnowledge(NamedTuple):
@@ -118,12 +115,9 @@ def forget(context: StepContext) -> None:
 
 
 def _counted(context: StepContext) -> Census:
-    found: dict[Scope, list[PlaceKnowledge]] = {}
     shared: dict[Any, Any] = {}
-    for part in context.memories(CLEAR):
-        for key, one in part:
-            found.setdefault(one.scope, []).append(_known(key, one, shared))
-    return found
+    every = (memory for part in context.memories(CLEAR) for memory in part)
+    return grouped((one.scope, _known(key, one, shared)) for key, one in every)
 
 
 UNSURE: Final = 0.4
@@ -271,17 +265,16 @@ def paragraph(context: StepContext, domains: Sequence[Mapping[str, Any]]) -> tup
 
     They are estimated: a tokenizer takes more memory than all else that a run needs.
     """
-    room_for = TREE_TOKENS
     told = [id_ for one in domains for id_ in one["told"]]
-    written = in_words(context, STEP, [one["text"] for one in domains[:SHOWN]], room_for // 2)
-    if written is not None and estimate(written) <= room_for:
+    written = in_words(context, STEP, [one["text"] for one in domains[:SHOWN]], TREE_TOKENS // 2)
+    if written is not None and estimate(written) <= TREE_TOKENS:
         return written, told
     text = ""
     used: list[str] = []
     for one in domains:
         noun = "memory" if one["memories"] == 1 else "memories"
         longer = f"{text} {one['memories']} {noun} about {one['text']}.".strip()
-        if estimate(longer) > room_for:
+        if estimate(longer) > TREE_TOKENS:
             break
         text, used = longer, [*used, *one["told"]]
     return text, used
@@ -522,9 +515,8 @@ WEIGHT: Final = 0.2
 def _root(
     context: StepContext, space: Space, scope: Scope, branches: Sequence[TreeBranch], kept: Sequence[Sketch]
 ) -> Iterator[Batch]:
-    groups: dict[int, list[TreeBranch]] = {}
-    for one in sorted(branches, key=lambda one: (-len(one.members), one.key)):
-        groups.setdefault(one.domain, []).append(one)
+    by_size = sorted(branches, key=lambda one: (-len(one.members), one.key))
+    groups = grouped((one.domain, one) for one in by_size)
     ordered = sorted(groups.values(), key=lambda some: -sum(len(one.members) for one in some))
     domains = [_domain(context, some) for some in ordered]
     text, told = paragraph(context, domains)
