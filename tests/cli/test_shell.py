@@ -79,7 +79,7 @@ def test_a_question_loads_nothing_that_writes_maintains_or_serves(tmp_path: Path
 def test_the_table_of_commands_says_what_each_command_says_itself() -> None:
     context = click.Context(app)
     for section in COMMANDS.values():
-        for name, (_, _, what) in section.items():
+        for name, (_, what) in section.items():
             command = app.get_command(context, name)
             assert command is not None
             assert (command.name, (command.help or "").split("\n")[0]) == (name, what)

@@ -15,121 +15,90 @@ from engram.cli.options import CommandRun, global_options
 from engram.cli.output import EXIT_CODES, leave_after
 from engram.operations.aliases import COMMANDS_BEFORE
 
-# Section → command → (module, attribute, what it does); without a module it is made from the operations. The
-# words are those of the command's own help; a test compares them. They stand here so that `engram --help`
-# loads no command.
-COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
+# Section → command → (where it is made, what it does); nowhere: it is made from the operations. The words are
+# those of the command's own help; a test compares them. They stand here so that `engram --help` loads no
+# command.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Remember and recall": {
-        "remember": ("engram.cli.remember", "remember", "Keep a statement."),
-        "observe": (
-            "engram.cli.remember",
-            "observe",
-            "Listen to what was said and keep what is worth keeping.",
-        ),
-        "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
-        "reason": ("engram.cli.recall", "reason", "Think a question through, part by part."),
-        "timeline": ("engram.cli.recall", "timeline", "Tell how something changed, oldest step first."),
-        "context": (
-            "engram.cli.recall",
-            "context",
-            "Make the prompt for a message, within a model's budget.",
-        ),
-        "session": ("", "", "Look at sessions, wake them, tell them where things stand."),
+        "remember": ("remember.remember", "Keep a statement."),
+        "observe": ("remember.observe", "Listen to what was said and keep what is worth keeping."),
+        "recall": ("recall.recall", "Find what answers a question."),
+        "reason": ("recall.reason", "Think a question through, part by part."),
+        "timeline": ("recall.timeline", "Tell how something changed, oldest step first."),
+        "context": ("recall.context", "Make the prompt for a message, within a model's budget."),
+        "session": ("", "Look at sessions, wake them, tell them where things stand."),
     },
     "Look and change": {
-        "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
-        "show": ("engram.cli.browse", "show", "Show everything about one memory."),
-        "forget": ("", "", "Archive a memory: no longer recalled, and restored at any time."),
-        "memory": (
-            "",
-            "",
-            "Change a memory, see its history: edit, pin, restore, confirm, move, relate, erase.",
-        ),
+        "list": ("browse.list_memories", "List memories, newest first."),
+        "show": ("browse.show", "Show everything about one memory."),
+        "forget": ("", "Archive a memory: no longer recalled, and restored at any time."),
+        "memory": ("", "Change a memory, see its history: edit, pin, restore, confirm, move, relate, erase."),
     },
     "Know": {
-        "facts": ("", "", "Ask, add and follow facts: who is what to whom."),
-        "entities": ("", "", "Look at who and what is spoken of, and join their names."),
-        "knowledge": ("", "", "Look at what was learned, what is missing and what contradicts what."),
-        "commitments": ("", "", "Open, wait for and close what was promised."),
+        "facts": ("", "Ask, add and follow facts: who is what to whom."),
+        "entities": ("", "Look at who and what is spoken of, and join their names."),
+        "knowledge": ("", "Look at what was learned, what is missing and what contradicts what."),
+        "commitments": ("", "Open, wait for and close what was promised."),
     },
     "Bring in and take out": {
-        "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
+        "ingest": ("ingest.ingest", "Take in documents, chats, code and results."),
         "import": (
-            "engram.cli.transfer",
-            "import_lines",
+            "transfer.import_lines",
             "Bring in what another system kept, or every line of a JSON Lines file.",
         ),
-        "workspace": (
-            "engram.cli.transfer",
-            "workspace",
-            "Keep a folder of plain files in step with the memory.",
-        ),
-        "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
+        "workspace": ("transfer.workspace", "Keep a folder of plain files in step with the memory."),
+        "export": ("transfer.export", "Write every memory as a line of JSON."),
     },
     "Maintain": {
         "consolidate": (
-            "engram.cli.maintain",
-            "consolidate",
+            "maintain.consolidate",
             "Let memories mature: promote, merge, learn, doubt and forget.",
         ),
-        "maintain": (
-            "",
-            "",
-            "Look for damage, dream, audit, tidy up, undo a run, move to another store.",
-        ),
-        "stats": ("engram.cli.maintain", "stats", "Count what is kept."),
-        "backup": (
-            "engram.cli.vault",
-            "backup",
-            "Copy the whole memory, put a copy back, save a damaged one.",
-        ),
+        "maintain": ("", "Look for damage, dream, audit, tidy up, undo a run, move to another store."),
+        "stats": ("maintain.stats", "Count what is kept."),
+        "backup": ("vault.backup", "Copy the whole memory, put a copy back, save a damaged one."),
     },
     "Serve and connect": {
-        "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
-        "server": ("", "", "Open the page, let others in, serve MCP, stand before a model service."),
-        "setup": ("engram.cli.setup", "setup", "Connect a client: Claude Code, Cursor, Codex and others."),
+        "serve": ("serve.serve", "Serve the memory over HTTP."),
+        "server": ("", "Open the page, let others in, serve MCP, stand before a model service."),
+        "setup": ("setup.setup", "Connect a client: Claude Code, Cursor, Codex and others."),
     },
     "Set up": {
-        "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
-        "vault": ("engram.cli.vault", "vault", "Encrypt the file, open and lock it, change its key."),
-        "bench": ("engram.cli.bench", "bench", "Measure recall and speed."),
-        "demo": ("engram.cli.demo", "demo", "Tour a memory in a minute, on a file of its own."),
+        "config": ("configuration.configuration", "Show settings, their values and meanings."),
+        "vault": ("vault.vault", "Encrypt the file, open and lock it, change its key."),
+        "bench": ("bench.bench", "Measure recall and speed."),
+        "demo": ("demo.demo", "Tour a memory in a minute, on a file of its own."),
     },
 }
+LISTED = {name: row for section in COMMANDS.values() for name, row in section.items()}
 
 # What stands in a group beside what its operations make: by hand, or another group, with what that does.
 WITHIN: dict[str, dict[str, tuple[str, str]]] = {
     "session": {
-        "resume": ("engram.cli.recall", "resume"),
-        "pack": ("engram.cli.recall", "pack"),
+        "resume": ("recall.resume", ""),
+        "pack": ("recall.pack", ""),
         "triggers": ("", "Let words in a message load pages into the recall pack."),
     },
-    "memory": {
-        name: ("engram.cli.browse", name) for name in ("edit", "history", "erase", "feedback", "trash")
-    },
+    "memory": {name: (f"browse.{name}", "") for name in ("edit", "history", "erase", "feedback", "trash")},
     "knowledge": {
         "gaps": ("", "Look at what is not known, ask about it and answer."),
         "conflicts": ("", "Look at what contradicts what, and settle it."),
     },
     "maintain": {
         **{
-            name: ("engram.cli.maintain", name)
+            name: (f"maintain.{name}", "")
             for name in ("doctor", "dream", "audit", "drift", "runs", "undo", "reread", "vacuum", "reembed")
         },
-        "migrate": ("engram.cli.vault", "migrate"),
+        "migrate": ("vault.migrate", ""),
     },
     "server": {
-        **{name: ("engram.cli.serve", name) for name in ("page", "proxy", "token")},
-        "mcp": ("engram.cli.setup", "mcp"),
+        **{name: (f"serve.{name}", "") for name in ("page", "proxy", "token")},
+        "mcp": ("setup.mcp", ""),
         "bus": ("", "Let agents tell each other what they learned."),
     },
-    "config": {"models": ("engram.cli.configuration", "models")},
+    "config": {"models": ("configuration.models", "")},
 }
-UNLISTED: dict[str, tuple[str, str]] = {
-    "hook": ("engram.cli.setup", "hook"),
-    "completion": ("engram.cli.configuration", "completion"),
-    "turns": ("engram.cli.remember", "turns"),
-}
+UNLISTED = {"hook": "setup.hook", "completion": "configuration.completion", "turns": "remember.turns"}
 """Commands for programs and shells."""
 
 # The first character keeps click from wrapping the lines below it.
@@ -147,7 +116,7 @@ class App(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """Every command, in the order of the table."""
-        return [name for section in COMMANDS.values() for name in section]
+        return [*LISTED]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, loaded or made now; one of an earlier version under its name of today."""
@@ -157,12 +126,14 @@ class App(click.Group):
             held = self.get_command(ctx, group)
             return held.get_command(ctx, inner) if isinstance(held, click.Group) else None
         if place in UNLISTED:
-            return _load(*UNLISTED[place])
-        for section in COMMANDS.values():
-            if place in section:
-                module, attribute, what = section[place]
-                return _whole(place, _load(module, attribute) if module else _made(place, what))
-        return None
+            return _command(place, UNLISTED[place])
+        if place not in LISTED:
+            return None
+        made = _command(place, *LISTED[place])
+        for name, row in WITHIN.get(place, {}).items():
+            assert isinstance(made, click.Group)  # noqa: S101 (a name with others within is a group)
+            made.add_command(_command(name, *row), name)
+        return made
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -181,14 +152,14 @@ class App(click.Group):
         """The table, section by section."""
         for title, section in COMMANDS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, what) for name, (_, _, what) in section.items()])
+                formatter.write_dl([(name, what) for name, (_, what) in section.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names from the table, options from click."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
-        rows = ((name, row[2]) for section in COMMANDS.values() for name, row in section.items())
-        return [CompletionItem(name, help=what) for name, what in rows if name.startswith(incomplete)]
+        fitting = {name: what for name, (_, what) in LISTED.items() if name.startswith(incomplete)}
+        return [CompletionItem(name, help=what) for name, what in fitting.items()]
 
     def main(  # type: ignore[override]
         self,
@@ -203,22 +174,14 @@ class App(click.Group):
         sys.exit(leave_after(lambda: super(App, self).main(given, prog_name, complete_var, **extra), given))
 
 
-def _made(name: str, what: str) -> click.Command:
-    from engram.cli.made import made_command
+def _command(name: str, where: str, what: str = "") -> click.Command:
+    """A command that a module makes, or the operations."""
+    if not where:
+        from engram.cli.made import made_command
 
-    return made_command(name, what)
-
-
-def _whole(name: str, made: click.Command) -> click.Command:
-    """A group with what else stands in it."""
-    for inner, (module, told) in WITHIN.get(name, {}).items():
-        assert isinstance(made, click.Group)  # noqa: S101 (a name with others within is a group)
-        made.add_command(_load(module, told) if module else _made(inner, told), inner)
-    return made
-
-
-def _load(module: str, attribute: str) -> click.Command:
-    found = getattr(importlib.import_module(module), attribute)
+        return made_command(name, what)
+    module, _, attribute = where.partition(".")
+    found = getattr(importlib.import_module(f"engram.cli.{module}"), attribute)
     command = found if isinstance(found, click.Command) else found()
     assert isinstance(command, click.Command)  # noqa: S101 (the table is ours; a test loads every row)
     return command

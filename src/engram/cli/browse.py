@@ -29,13 +29,14 @@ from engram.cli.output import (
     short,
     shown,
     table,
+    tell,
     text,
 )
 from engram.config import Config
 from engram.engine import Engram
 from engram.model.event import Event, Page, Verb
 from engram.model.facts import Edge
-from engram.model.memory import UTC_OFFSET, Filters, Memory, Status, Usage
+from engram.model.memory import UTC_OFFSET, Filters, Memory, Status
 from engram.model.plain import Says, plain
 from engram.model.scope import Scope
 from engram.operations.calls import get
@@ -44,7 +45,6 @@ from engram.rules.retention import retention, strength
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
     from rich.text import Text
 
 
@@ -76,11 +76,9 @@ def card(
     """The content, every axis in groups, the shorter forms, the edges, the last events."""
     yield text((memory.id, "bold cyan"), "  ", *marks(memory))
     yield text((shown(memory.shown), "bold"))
-    for title, facts in _groups(memory, now, config):
-        told = [(name, value) for name, value in facts if value]
-        if told:
-            yield _title(title)
-            yield from (_fact(name, value) for name, value in told)
+    for title, facts in _groups(memory, now, config).items():
+        told = [text((f"  {name:<{LABEL_WIDTH}}", "dim"), value) for name, value in facts.items() if value]
+        yield from [_title(title), *told] if told else ()
     if edges:
         yield _title("relations")
         yield from (_edge(edge, memory.id, labels) for edge in edges)
@@ -90,71 +88,61 @@ def card(
             yield from event_lines(event, with_memory=False)
 
 
-def _groups(memory: Memory, now: datetime, config: Config) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    usage, forms, affect = memory.usage, memory.forms, memory.affect
-    yield (
-        "what it is",
-        [
-            ("category", line(memory.category)),
-            ("kind", f"{memory.kind} · {memory.type}"),
-            ("tags", line(", ".join(memory.tags))),
-            ("names", line(", ".join(memory.entities))),
-            ("about", line(_about(memory))),
-            ("details", _value(memory.details) if memory.details else ""),
-        ],
-    )
-    yield (
-        "where it belongs",
-        [
-            ("scope", line(str(memory.scope))),
-            ("session", line(memory.session)),
-            ("speaker", line(memory.speaker)),
-            ("source", f"{line(memory.source)} · trusted {memory.trust:.2f}"),
-        ],
-    )
-    yield (
-        "how it stands",
-        [
-            ("status", f"{memory.status} · {memory.verification}"),
-            ("layer", f"{memory.layer.name.lower()} · {memory.lifecycle}"),
-            (
-                "keeping",
-                f"{memory.policy} · {memory.priority} · {memory.tier}{' · pinned' if memory.pinned else ''}",
-            ),
-            ("version", str(memory.version)),
-        ],
-    )
-    yield "how much it weighs", [
-        ("importance", _share(memory.importance)),
-        ("confidence", _share(memory.confidence)),
-        ("strength", f"{strength(memory, now, config):.2f} · held {memory.strength:.1f} times"),
-        ("left", f"{retention(memory, now, config):.0%}"),
-        ("surprise", _share(memory.surprise) if memory.surprise else ""),
-        ("heat", f"{heat(memory, now):.2f}"),
-        ("affect", _affect(affect.valence, affect.intensity, affect.arousal)),
-        ("used", _used(usage)),
-        ("judged", f"confirmed {usage.confirmed}× · helped {usage.helpful}× · did not {usage.unhelpful}×"),
-    ]  # fmt: skip
-    yield (
-        "when",
-        [
-            ("happened", _moment(memory.event_time, now)),
-            ("stored", _moment(memory.created_at, now)),
-            ("changed", _moment(memory.modified_at, now) if memory.modified_at != memory.created_at else ""),
-            ("used last", _moment(memory.last_accessed, now)),
-            ("verified", _moment(memory.verified_at, now)),
-            ("holds", _span(memory.valid_from, memory.valid_to)),
-            ("expires", day(memory.expires_at)),
-        ],
-    )
-    yield (
-        "shorter forms",
-        [
-            ("summary", _form(forms.summary, forms.summary_tokens, memory.content)),
-            ("key fact", _form(forms.key_fact, forms.key_fact_tokens, memory.content)),
-            ("label", _form(forms.label, forms.label_tokens, memory.content)),
-        ],
-    )
+def _groups(memory: Memory, now: datetime, config: Config) -> dict[str, dict[str, str]]:
+    usage, affect = memory.usage, memory.affect
+    keeping = f"{memory.policy} · {memory.priority} · {memory.tier}"
+    again = f" in {counted(usage.sessions, 'session')}" if usage.sessions else ""
+    feels = f"valence {affect.valence:+.2f} · intensity {affect.intensity:.2f} · arousal {affect.arousal:.2f}"
+    ends = {"from": memory.valid_from, "until": memory.valid_to}
+    changed = memory.modified_at if memory.modified_at != memory.created_at else None
+    return {
+        "what it is": {
+            "category": line(memory.category),
+            "kind": f"{memory.kind} · {memory.type}",
+            "tags": line(", ".join(memory.tags)),
+            "names": line(", ".join(memory.entities)),
+            "about": line(_about(memory)),
+            "details": _value(memory.details) if memory.details else "",
+        },
+        "where it belongs": {
+            "scope": line(str(memory.scope)),
+            "session": line(memory.session),
+            "speaker": line(memory.speaker),
+            "source": f"{line(memory.source)} · trusted {memory.trust:.2f}",
+        },
+        "how it stands": {
+            "status": f"{memory.status} · {memory.verification}",
+            "layer": f"{memory.layer.name.lower()} · {memory.lifecycle}",
+            "keeping": f"{keeping} · pinned" if memory.pinned else keeping,
+            "version": str(memory.version),
+        },
+        "how much it weighs": {
+            "importance": _share(memory.importance),
+            "confidence": _share(memory.confidence),
+            "strength": f"{strength(memory, now, config):.2f} · held {memory.strength:.1f} times",
+            "left": f"{retention(memory, now, config):.0%}",
+            "surprise": _share(memory.surprise) if memory.surprise else "",
+            "heat": f"{heat(memory, now):.2f}",
+            "affect": feels if affect.intensity or affect.valence else "",
+            "used": f"{usage.accessed}×{again} · said again {usage.repeated}×",
+            "judged": f"confirmed {usage.confirmed}× · helped {usage.helpful}× · did not {usage.unhelpful}×",
+        },
+        "when": {
+            "happened": _moment(memory.event_time, now),
+            "stored": _moment(memory.created_at, now),
+            "changed": _moment(changed, now),
+            "used last": _moment(memory.last_accessed, now),
+            "verified": _moment(memory.verified_at, now),
+            "holds": " ".join(f"{name} {day(end)}" for name, end in ends.items() if end),
+            "expires": day(memory.expires_at),
+        },
+        "shorter forms": {
+            name.replace("_", " "): f"{line(words)} ({counted(tokens, 'token')})"
+            for name in ("summary", "key_fact", "label")
+            if (words := getattr(memory.forms, name)) and words != memory.content
+            for tokens in [getattr(memory.forms, f"{name}_tokens")]
+        },
+    }
 
 
 def _about(memory: Memory) -> str:
@@ -175,26 +163,12 @@ def event_lines(event: Event, *, with_memory: bool) -> Iterator[Text]:
         yield text((f"    {line(event.because)}", "italic"))
     for name in dict.fromkeys((*event.before, *event.after)):
         if name not in UNTOLD:
-            yield _change(name, event)
-
-
-def _change(name: str, event: Event) -> Text:
-    old, new = event.before.get(name), event.after.get(name)
-    before = [(_value(old), "dim"), (" → ", "bold")] if name in event.before else []
-    return text((f"    {line(name)}: ", "dim"), *before, _value(new))
-
-
-def _used(usage: Usage) -> str:
-    sessions = f" in {counted(usage.sessions, 'session')}" if usage.sessions else ""
-    return f"{usage.accessed}×{sessions} · said again {usage.repeated}×"
+            old = [(_value(event.before[name]), "dim"), (" → ", "bold")] if name in event.before else []
+            yield text((f"    {line(name)}: ", "dim"), *old, _value(event.after.get(name)))
 
 
 def _title(words: str) -> Text:
     return text((f"\n{words}", "bold magenta"))
-
-
-def _fact(name: str, value: str) -> Text:
-    return text((f"  {name:<{LABEL_WIDTH}}", "dim"), value)
 
 
 def _edge(edge: Edge, memory_id: str, labels: Mapping[str, str]) -> Text:
@@ -211,27 +185,11 @@ def _share(value: float) -> str:
     return f"{bar(value, 10)} {value:.2f}"
 
 
-def _affect(valence: float, intensity: float, arousal: float) -> str:
-    return (
-        f"valence {valence:+.2f} · intensity {intensity:.2f} · arousal {arousal:.2f}"
-        if intensity or valence
-        else ""
-    )
-
-
 def _moment(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return ""
     since = age(moment, now)
     return f"{day(moment)} · {since if since == 'now' or since.startswith('in ') else f'{since} ago'}"
-
-
-def _span(start: datetime | None, end: datetime | None) -> str:
-    return " ".join([*(["from", day(start)] if start else []), *(["until", day(end)] if end else [])])
-
-
-def _form(words: str, tokens: int, content: str) -> str:
-    return f"{line(words)} ({counted(tokens, 'token')})" if words and words != content else ""
 
 
 def _value(value: Any) -> str:
@@ -289,46 +247,23 @@ def list_memories(run: CommandRun, found: int | Page | Iterator[Memory]) -> None
     Archived and superseded ones are listed with --all or when --status asks for them.
     """
     if isinstance(found, int):
-        say_json({"count": found}) if run.json else say(run, str(found))
-    elif isinstance(found, Page):
-        if run.json:
-            say_json(found)
-            return
-        _say_memories(run, list(found))
-        if found.cursor and not run.quiet:
-            say(run, text((f"more: engram list --cursor {found.cursor}", "dim")))
+        tell(run, {"count": found}, str(found))
     elif run.json:
-        for one in found:
+        for one in [found] if isinstance(found, Page) else found:
             say_json(one)
-    else:
-        _say_memories(run, list(found))
-
-
-def _say_memories(run: CommandRun, memories: list[Memory]) -> None:
-    if run.quiet:
-        say(run, *(one.id for one in memories))
-    elif memories:
-        say(run, memory_table(run, memories), text((counted(len(memories), "memory", "memories"), "dim")))
-    else:
+    elif memories := list(found):
+        views.say_many(run, memories)
+        if isinstance(found, Page) and found.cursor and not run.quiet:
+            say(run, text((f"more: engram list --cursor {found.cursor}", "dim")))
+    elif not run.quiet:
         say(run, text(("nothing here yet. ", "bold"), ('begin with: engram remember "…"', "dim")))
-
-
-def memory_table(run: CommandRun, memories: list[Memory]) -> Table:
-    """Id, age, category and content of each."""
-    now = run.clock.now()
-    return table(views.TABLES[Memory].heads, [views.memory_row(one, now) for one in memories])
 
 
 def _shown(memory: Engram, memory_id: str) -> dict[str, Any]:
     """A memory with its relations, its last events and the turns it came from."""
     one = get(memory, memory_id)
-    events = memory.events(one.id, limit=EVENTS_SHOWN)
-    return {
-        "memory": one,
-        "relations": memory.relations(one.id),
-        "events": events,
-        "said": memory.said(one.id),
-    }
+    told = {"memory": one, "relations": memory.relations(one.id)}
+    return {**told, "events": memory.events(one.id, limit=EVENTS_SHOWN), "said": memory.said(one.id)}
 
 
 @presented("show", Spelling(variant("get", _shown)))
@@ -342,15 +277,12 @@ def show(run: CommandRun, found: dict[str, Any]) -> None:
         say(run, one.content)
         return
     others = {edge.target if edge.source == one.id else edge.source for edge in edges}
-    labels = {other: _label(memory.get(other)) for other in others}
+    known = {other: near for other in others if (near := memory.get(other))}
+    labels = {other: near.forms.label or near.content for other, near in known.items()}
     say(run, *card(one, edges, labels, found["events"], run.clock.now(), memory.config))
     for turn in found["said"]:
         who = turn.speaker or str(turn.part)
         say(run, text((f"said {day(turn.at)} by {line(who)}  ", "dim"), line(turn.content)))
-
-
-def _label(memory: Memory | None) -> str:
-    return (memory.forms.label or memory.content) if memory else ""
 
 
 def _events(
@@ -372,19 +304,11 @@ def history(run: CommandRun, events: list[Event]) -> None:
     Each line of the ledger: when, who, what, why, and each field before → after. The newest comes last.
     """
     about = run.said.get("memory_id")
-    if run.json:
-        say_json({"events": events})
-    elif events:
-        _say_events(run, events[::-1], whole_ledger=not about)
-    else:
-        say(run, text(("nothing happened yet", "bold")))
+    lines = (told for event in events[::-1] for told in event_lines(event, with_memory=not about))
+    none = text(("nothing happened yet", "bold"))
+    tell(run, {"events": events}, *(lines if events else [none]), quiet=[one.id for one in events[::-1]])
     if about and not events:
         raise click.exceptions.Exit(NOT_FOUND)
-
-
-def _say_events(run: CommandRun, events: list[Event], *, whole_ledger: bool) -> None:
-    for event in events:
-        say(run, *([event.id] if run.quiet else event_lines(event, with_memory=whole_ledger)))
 
 
 Yes = Annotated[bool, Says("Do not ask.", flags="-y --yes")]
@@ -410,7 +334,8 @@ def erase(run: CommandRun, memory_id: str) -> None:
     The content, its words, vectors and relations leave the file; nothing brings them back. The ledger keeps
     the bare fact. `engram forget` hides a memory and can be undone.
     """
-    say(run, memory_id if run.quiet else text(("erased", "bold red"), " ", (short(memory_id), "bold cyan")))
+    told = text(("erased", "bold red"), " ", (short(memory_id), "bold cyan"))
+    tell(run, memory_id, told, quiet=[memory_id])
 
 
 def ask_before_erasing(told: str, question: str) -> None:
@@ -429,14 +354,9 @@ def ask_before_erasing(told: str, question: str) -> None:
 def feedback(run: CommandRun, changed: Memory) -> None:
     """Say whether a memory helped with a question."""
     helpful = run.said["helpful"]
-    say_changed(run, "helpful" if helpful else "not helpful", changed)
+    views.say_one(run, "helpful" if helpful else "not helpful", changed)
     if run.said.get("query") and not helpful and not run.quiet:
         say(run, text((f"  like questions leave it out for {run.config.recall.suppress_days} days", "dim")))
-
-
-def say_changed(run: CommandRun, verb: str, changed: Memory) -> None:
-    """A memory after a change, in one line."""
-    say(run, *([changed.id] if run.quiet else views.changed(verb, changed)))
 
 
 # ---------------------------------------------------------------- edit
@@ -467,7 +387,7 @@ def edit(run: CommandRun, changed: Memory | None) -> None:
     elif run.json:
         say_json(changed)
     else:
-        say_changed(run, f"version {changed.version} of", changed)
+        views.say_one(run, f"version {changed.version} of", changed)
 
 
 def _in_editor(content: str) -> str | None:
@@ -510,16 +430,10 @@ def trash(run: CommandRun, found: Lying | int) -> None:
     `engram restore ID` brings one back. What maintenance has archived lies here too.
     """
     if isinstance(found, int):
-        told = f"{counted(found, 'memory', 'memories')} gone"
-        say_json({"purged": found}) if run.json else say(run, told)
-    elif run.json:
-        say_json(found)
-    elif found.items:
-        total = counted(found.total, "memory", "memories")
-        say(
-            run,
-            memory_table(run, [one.memory for one in found.items]),
-            text((f"{total} in the trash", "dim")),
-        )
+        tell(run, {"purged": found}, f"{counted(found, 'memory', 'memories')} gone")
+    elif found.items and not run.json:
+        now, total = run.clock.now(), counted(found.total, "memory", "memories")
+        rows = [views.memory_row(one.memory, now) for one in found.items]
+        say(run, table(views.TABLES[Memory].heads, rows), text((f"{total} in the trash", "dim")))
     else:
-        say(run, text(("the trash is empty", "dim")))
+        tell(run, found, text(("the trash is empty", "dim")))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from engram.cli.options import CommandRun, Group, command, default_config_path, pass_run
-from engram.cli.output import say, say_json, table, text
+from engram.cli.output import done, table, tell, text
 from engram.config import PRESETS, Setting, save_settings, settings, values
 from engram.embed.models import KNOWN_MODELS, PulledModel, known_model, pull, pulled_models, remove
 from engram.errors import ConfigError, InvalidInput
@@ -37,13 +36,10 @@ def list_settings(run: CommandRun, changed: bool) -> None:
     """Every setting and its value now."""
     now = values(run.config)
     chosen = [one for one in settings() if not changed or now[one.name] != one.default]
-    if run.json:
-        say_json({"settings": [_plain(one, now[one.name]) for one in chosen]})
-        return
     lines = [(text((one.name, "cyan")), _value(one, now[one.name]), one.meaning) for one in chosen]
-    say(
-        run, *([one.name for one in chosen] if run.quiet else [table(("setting", "value", "meaning"), lines)])
-    )
+    told = table(("setting", "value", "meaning"), lines)
+    every = {"settings": [_plain(one, now[one.name]) for one in chosen]}
+    tell(run, every, told, quiet=[one.name for one in chosen])
 
 
 @configuration.command("get")
@@ -56,16 +52,11 @@ def get_setting(run: CommandRun, name: str) -> None:
         message = f"There is no setting {name!r}; `engram config list` lists them all."
         raise ConfigError(message)
     now = values(run.config)[name]
-    if run.json:
-        say_json(_plain(one, now))
-    elif run.quiet:
-        say(run, _public(one, now))
-    else:
-        say(
-            run, text((one.name, "bold cyan"), " = ", _value(one, now)), f"  {one.meaning}",
-            text(("  takes    ", "dim"), one.range), text(("  default  ", "dim"), _public(one, one.default)),
-            text(("  set it   ", "dim"), f"--set {name}=… or {one.variable}=…"),
-        )  # fmt: skip
+    tell(
+        run, _plain(one, now), text((one.name, "bold cyan"), " = ", _value(one, now)), f"  {one.meaning}",
+        text(("  takes    ", "dim"), one.range), text(("  default  ", "dim"), _public(one, one.default)),
+        text(("  set it   ", "dim"), f"--set {name}=… or {one.variable}=…"), quiet=[_public(one, now)],
+    )  # fmt: skip
 
 
 @configuration.command("set")
@@ -76,10 +67,8 @@ def set_setting(run: CommandRun, name: str, value: str) -> None:
     """Write one setting into your configuration; comments and the rest of the file stay."""
     file = run.config_path or default_config_path()
     save_settings(file, {name: value})
-    if run.json:
-        say_json({"setting": name, "value": value, "config": str(file)})
-    elif not run.quiet:
-        say(run, text((name, "bold cyan"), f" = {value}"), text(("  in  ", "dim"), str(file)))
+    told = text((name, "bold cyan"), f" = {value}"), text(("  in  ", "dim"), str(file))
+    tell(run, {"setting": name, "value": value, "config": str(file)}, *told, quiet=())
 
 
 @configuration.command("path")
@@ -89,32 +78,20 @@ def paths(run: CommandRun) -> None:
     from engram.opening import default_file
 
     file, found = run.file or str(default_file()), run.config_path
-    if run.json:
-        say_json(
-            {
-                "file": file,
-                "config": str(found) if found else None,
-                "default_config": str(default_config_path()),
-            }
-        )
-    else:
-        config = str(found) if found else f"{default_config_path()} (not there)"
-        say(run, text(("memory  ", "dim"), file), text(("config  ", "dim"), config))
+    usual, config = str(default_config_path()), str(found) if found else None
+    told = text(("memory  ", "dim"), file), text(("config  ", "dim"), config or f"{usual} (not there)")
+    tell(run, {"file": file, "config": config, "default_config": usual}, *told)
 
 
 @configuration.command("presets")
 @pass_run
 def presets(run: CommandRun) -> None:
     """Named sets of settings; choose one by --preset NAME, or by `preset = "name"` in the file."""
-    if run.json:
-        say_json({"presets": PRESETS})
-        return
-    lines = [(text((name, "cyan")), _sets(chosen)) for name, chosen in PRESETS.items()]
-    say(run, table(("preset", "sets"), lines))
-
-
-def _sets(chosen: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in chosen.items()) or "the defaults"
+    sets = {
+        name: ", ".join(f"{one}={value}" for one, value in all_.items()) for name, all_ in PRESETS.items()
+    }
+    lines = [(text((name, "cyan")), told or "the defaults") for name, told in sets.items()]
+    tell(run, {"presets": PRESETS}, table(("preset", "sets"), lines))
 
 
 def _plain(one: Setting, now: Any) -> dict[str, Any]:
@@ -158,10 +135,7 @@ def completion(run: CommandRun, shell: str) -> None:
     found, root = get_completion_class(shell), click.get_current_context().find_root()
     assert found is not None  # noqa: S101 (the choice above names click's own three)
     script = found(root.command, {}, "engram", "_ENGRAM_COMPLETE").source()
-    if run.json:
-        say_json({"shell": shell, "script": script})
-    else:
-        click.echo(script)
+    tell(run, {"shell": shell, "script": script}) if run.json else click.echo(script)
 
 
 # ---------------------------------------------------------------- models
@@ -182,22 +156,12 @@ def models() -> None:
 def list_models(run: CommandRun) -> None:
     """What is in use, on this machine, and to be had."""
     rows = _rows(run.config.embed)
-    if run.json:
-        say_json({"models": rows})
-    elif run.quiet:
-        say(run, *(row["name"] for row in rows))
-    else:
-        cells = [
-            (
-                text((row["name"], "cyan")),
-                row["state"],
-                f"{row['megabytes']} MB",
-                row["languages"],
-                row["about"],
-            )
-            for row in rows
-        ]
-        say(run, table(("model", "state", "size", "languages", "about"), cells))
+    cells = [
+        (text((row["name"], "cyan")), row["state"], f"{row['megabytes']} MB", row["languages"], row["about"])
+        for row in rows
+    ]
+    told = table(("model", "state", "size", "languages", "about"), cells)
+    tell(run, {"models": rows}, told, quiet=[row["name"] for row in rows])
 
 
 @models.command("pull")
@@ -207,14 +171,9 @@ def list_models(run: CommandRun) -> None:
 def pull_model(run: CommandRun, name: str, source: str) -> None:
     """Fetch a model from the hub: one of the list, or owner/repository. Stopped, it goes on where it was."""
     model = pull(name, source, quiet=run.quiet or run.json)
-    if run.json:
-        say_json({"name": model.name, "folder": str(model.folder), "origin": model.origin})
-    else:
-        say(
-            run,
-            text(("pulled", "bold green"), f" {model.name}, {model.megabytes:.0f} MB, from {model.origin}"),
-            *(() if run.quiet else (f"  use it: engram models use {model.name}",)),
-        )
+    told = done("pulled", f"{model.name}, {model.megabytes:.0f} MB, from {model.origin}")
+    value = {"name": model.name, "folder": str(model.folder), "origin": model.origin}
+    tell(run, value, told, f"  use it: engram models use {model.name}", quiet=[told])
 
 
 @models.command("use")
@@ -230,23 +189,11 @@ def use_model(run: CommandRun, name: str) -> None:
             f"The model {name} is not on this machine: `engram models pull {name}` fetches it."
         )
     file = run.config_path or default_config_path()
-    chosen = {
-        "embed.name": BASE if name == BASE else "transformer",
-        "embed.model": "" if name == BASE else name,
-    }
-    save_settings(file, chosen | {"embed.path": ""})
-    if run.json:
-        say_json({"model": name, "config": str(file)})
-    else:
-        say(
-            run,
-            text(("using", "bold green"), f" {name} from now on, by {file}"),
-            *(
-                ()
-                if run.quiet
-                else ("  next: engram reembed, which gives every memory a vector of this model",)
-            ),
-        )
+    kind, model = (BASE, "") if name == BASE else ("transformer", name)
+    save_settings(file, {"embed.name": kind, "embed.model": model, "embed.path": ""})
+    told = done("using", f"{name} from now on, by {file}")
+    then = "  next: engram reembed, which gives every memory a vector of this model"
+    tell(run, {"model": name, "config": str(file)}, told, then, quiet=[told])
 
 
 @models.command("remove")
@@ -257,10 +204,7 @@ def remove_model(run: CommandRun, name: str) -> None:
     if name == run.config.embed.model:
         raise InvalidInput(f"The model {name} is in use: `engram models use {BASE}` first.")
     remove(name)
-    if run.json:
-        say_json({"removed": name})
-    elif not run.quiet:
-        say(run, text(("removed", "bold green"), f" {name}"))
+    tell(run, {"removed": name}, done("removed", name), quiet=())
 
 
 def _rows(settings: EmbedConfig) -> list[dict[str, Any]]:
@@ -272,31 +216,22 @@ def _rows(settings: EmbedConfig) -> list[dict[str, Any]]:
         {
             "name": name,
             "state": "in use" if name == used else "here" if name in {BASE, *here} else "to be had",
-            "megabytes": _megabytes(name, here.get(name)),
             **_described(name, here.get(name)),
         }
         for name in (BASE, *here, *to_have)
     ]
 
 
-def _megabytes(name: str, pulled: PulledModel | None) -> int:
-    if pulled is not None:
-        return round(pulled.megabytes)
+def _described(name: str, pulled: PulledModel | None) -> dict[str, Any]:
     known = known_model(name)
     if known is not None:
-        return known.megabytes
+        size = known.megabytes if pulled is None else round(pulled.megabytes)
+        return {"megabytes": size, "languages": known.languages, "about": known.about}
+    if pulled is not None:
+        size = round(pulled.megabytes)
+        return {"megabytes": size, "languages": "", "about": f"from {pulled.origin}"}
     from engram.embed.static import WEIGHTS
 
-    return round(WEIGHTS.stat().st_size / 1e6)
-
-
-def _described(name: str, pulled: PulledModel | None) -> dict[str, str]:
-    known = known_model(name)
-    if known is not None:
-        return {"languages": known.languages, "about": known.about}
-    if pulled is not None:
-        return {"languages": "", "about": f"from {pulled.origin}"}
-    return {
-        "languages": "English, Chinese",
-        "about": "inside the package: a fraction of a millisecond a question",
-    }
+    about = "inside the package: a fraction of a millisecond a question"
+    size = round(WEIGHTS.stat().st_size / 1e6)
+    return {"megabytes": size, "languages": "English, Chinese", "about": about}

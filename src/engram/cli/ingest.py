@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,12 @@ import click
 
 from engram.cli.made import Spelling, presented
 from engram.cli.options import CommandRun, Group, pass_run, split, text_or_stdin
-from engram.cli.output import BAD_INPUT, counted, line, say, say_json, short, steps, table, text
+from engram.cli.output import BAD_INPUT, counted, done, line, short, steps, table, tell, text
 from engram.errors import InvalidInput
 from engram.model.capture import Fate, IngestReport, ItemReport
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.text import Text
 
     from engram.api.sources import Sources
@@ -154,29 +155,23 @@ def _run(
 
 
 def _tell(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
-    if run.json:
-        say_json(
-            {"dry_run": report.dry, "format": report.format, "counts": report.counts, "items": report.items}
-        )
-    elif run.quiet:
-        ids = dict.fromkeys(memory_id for one in report.items for memory_id in one.memories)
-        say(run, *ids)
-    else:
-        _say(run, report, everything=everything)
+    value = {"dry_run": report.dry, "format": report.format, "counts": report.counts, "items": report.items}
+    ids = dict.fromkeys(memory_id for one in report.items for memory_id in one.memories)
+    tell(run, value, *_lines(report, everything=everything), quiet=ids)
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def _say(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
+def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType]:
     shown = [one for one in report.items if everything or one.outcome not in QUIETLY]
     most = len(shown) if everything else ROWS
     if shown:
-        say(run, table(("outcome", "memory", "item"), [_row(one) for one in shown[:most]]))
+        yield table(("outcome", "memory", "item"), [_row(one) for one in shown[:most]])
     if len(shown) > most:
-        say(run, text((f"and {counted(len(shown) - most, 'more item')}: --all lists them", "dim")))
+        yield text((f"and {counted(len(shown) - most, 'more item')}: --all lists them", "dim"))
     told = " · ".join(f"{count:,} {name}" for name, count in report.counts.items())
     title = "would be taken in, nothing was changed:" if report.dry else "taken in:"
-    say(run, text((title, "bold green"), f" {told or 'nothing'}"))
+    yield done(title, told or "nothing")
 
 
 def _row(one: ItemReport) -> tuple[Text, str, Text]:

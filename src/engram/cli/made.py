@@ -97,21 +97,8 @@ _BUS = Operation(
     "bus.list", "List what is offered and who wants what.", calls="calls.whole_bus", owner=True, reads=True
 )
 
-GROUPS = (
-    "facts",
-    "entities",
-    "conflicts",
-    "knowledge",
-    "gaps",
-    "commitments",
-    "triggers",
-    "session",
-    "bus",
-    "memory",
-    "maintain",
-    "server",
-)
-"""Groups of commands."""
+LEARNED = "profile identity map tree core topics cards boxes traces patterns guidelines"
+"""What is asked of knowledge and may not be worked out yet."""
 MEANT = {"knowledge": "profile", "memory": "", "maintain": "", "server": ""}
 """The command of a group that is meant when none is named; else its list."""
 NOUNS = {"session": "sessions", "memory": "memories", "maintain": "maintenance"}
@@ -149,22 +136,7 @@ SPELLED: Mapping[str, Spelling] = {
     ),
     "conflicts resolve": S("conflicts.resolve", "id_a id_b", flags={"keep": "--keep"}, done="kept"),
     "conflicts review": S("conflicts.review", none="0 settled"),
-    **{
-        f"knowledge {name}": S(f"knowledge.{name}", none=NOTHING_LEARNED)
-        for name in (
-            "profile",
-            "identity",
-            "map",
-            "tree",
-            "core",
-            "topics",
-            "cards",
-            "boxes",
-            "traces",
-            "patterns",
-            "guidelines",
-        )
-    },
+    **{f"knowledge {name}": S(f"knowledge.{name}", none=NOTHING_LEARNED) for name in LEARNED.split()},
     "knowledge card": S("knowledge.card", "name*", none="nobody of that name has a card", fails=True),
     "knowledge knowing": S(
         "knowledge.knowing",
@@ -215,7 +187,9 @@ SPELLED: Mapping[str, Spelling] = {
 
 def made_command(name: str, sentence: str) -> click.Command:
     """The command or the group of a name."""
-    return _group(name, sentence) if name in GROUPS else _command(name, SPELLED.get(name) or Spelling(name))
+    if name in MEANT or any(path.startswith(f"{name} ") for path in SPELLED):
+        return _group(name, sentence)
+    return _command(name, SPELLED.get(name) or Spelling(name))
 
 
 def _group(name: str, sentence: str) -> click.Group:
@@ -429,12 +403,7 @@ def _carry_out(
             show(run, found)
     if show is None:
         _say(run, operation, spelling, found, run.said)
-    _leave(spelling.fails, found)
-
-
-def _leave(fails: bool | Callable[[Any], bool] | None, found: Any) -> None:
-    """The exit code says when nothing was found, where a program may want to know."""
-    empty = _is_empty(found)
+    empty, fails = _is_empty(found), spelling.fails
     if fails(found) if callable(fails) else (empty and fails) or (not empty and fails is None):
         raise click.exceptions.Exit(NOT_FOUND)
 
@@ -529,16 +498,10 @@ def _pairs(run: CommandRun, found: Sequence[Mapping[str, Any]]) -> None:
     """Two facts of which one is wrong."""
     from engram.cli.views import id_of
 
+    pairs = [(one["a"], one["b"]) for one in found]
+    facts = [f"{a.fact.subject} {a.fact.predicate} {a.fact.object}" for a, _ in pairs]
     rows = [
-        (
-            id_of(one["a"].memory),
-            id_of(one["b"].memory),
-            text(
-                line(f"{one['a'].fact.subject} {one['a'].fact.predicate} {one['a'].fact.object}"),
-                (" or ", "dim"),
-                line(one["b"].fact.object),
-            ),
-        )
-        for one in found
+        (id_of(a.memory), id_of(b.memory), text(line(fact), (" or ", "dim"), line(b.fact.object)))
+        for (a, b), fact in zip(pairs, facts, strict=True)
     ]
     say(run, table(("a", "b", "fact"), rows))

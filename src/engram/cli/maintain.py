@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from engram.api.sources import Progress
 from engram.cli.made import Spelling, presented, variant
 from engram.cli.options import CommandRun, check_target, command, pass_run, reader_zone
-from engram.cli.output import NOT_FOUND, bar, counted, line, say, say_json, short, table, text
+from engram.cli.output import NOT_FOUND, bar, counted, done, line, say, say_json, short, table, tell, text
 from engram.cli.views import SHOWN, report_lines, say_many
 from engram.engine import Engram
 from engram.errors import KeyNeeded, StoreCorrupt
@@ -111,12 +112,10 @@ def runs(run: CommandRun, found: Report | list[Run]) -> None:
     """
     if isinstance(found, Report):
         _tell(run, found, None, every=True)
-    elif run.json:
-        say_json({"runs": found})
-    elif found:
+    elif found and not run.json:
         say_many(run, found)
     else:
-        say(run, text(("no run yet: `engram consolidate` makes the first", "dim")))
+        tell(run, {"runs": found}, text(("no run yet: `engram consolidate` makes the first", "dim")))
 
 
 @presented(
@@ -138,23 +137,11 @@ def _tell(run: CommandRun, report: Report, path: Path | None, *, every: bool = F
     if path is not None:
         cut = report.more and not report.dry
         whole = run.memory.upkeep.report(report.run.id, limit=EVERYTHING) if cut and run.memory else report
-        path.write_text(_file(whole, as_json=path.suffix == ".json"), encoding="utf-8")
-    if run.json:
-        say_json(report)
-    elif run.quiet:
-        say(run, str(report.changes))
-    else:
-        say(run, *report_lines(report, None if every else SHOWN))
-
-
-def _file(report: Report, *, as_json: bool) -> str:
-    import json
-
-    from engram.model.plain import plain
-
-    return (
-        json.dumps(plain(report), ensure_ascii=False, indent=2) if as_json else report.markdown(reader_zone())
-    )
+        as_json = json.dumps(plain(whole), ensure_ascii=False, indent=2)
+        as_file = as_json if path.suffix == ".json" else whole.markdown(reader_zone())
+        path.write_text(as_file, encoding="utf-8")
+    shown = report_lines(report, None if every else SHOWN)
+    tell(run, report, *shown, quiet=[str(report.changes)])
 
 
 @presented("drift", Spelling("maintenance.drift", "directory?"))
@@ -163,28 +150,22 @@ def drift(run: CommandRun, found: DriftReport) -> None:
 
     Against DIRECTORY, or the one that the setting `doubt.directory` names. Nothing is changed unless --apply.
     """
-    if run.quiet:
-        say(run, *(one.reference for one in found.dead))
-    else:
-        _tell_drift(run, found)
+    tell(run, found, *_drift(found), quiet=[one.reference for one in found.dead])
 
 
-def _tell_drift(run: CommandRun, found: DriftReport) -> None:
+def _drift(found: DriftReport) -> Iterator[RenderableType]:
     checked = f"{counted(found.references, 'reference')} of {counted(found.memories, 'memory', 'memories')}"
-    say(run, text((checked, "bold"), f" checked against {counted(found.files, 'file')} of {found.directory}"))
+    yield text((checked, "bold"), f" checked against {counted(found.files, 'file')} of {found.directory}")
     if not found.complete:
-        say(run, text(("not every file was looked at: what is named may be in the others", "yellow")))
-    if found.dead:
-        rows = [
-            (text((short(one.memory), "cyan")), str(one.kind), line(one.reference), line(one.detail))
-            for one in found.dead
-        ]
-        say(run, table(("memory", "kind", "dead", "instead"), rows))
-    else:
-        say(run, text(("nothing is dead", "green")))
+        yield text(("not every file was looked at: what is named may be in the others", "yellow"))
+    rows = [
+        (text((short(one.memory), "cyan")), str(one.kind), line(one.reference), line(one.detail))
+        for one in found.dead
+    ]
+    yield table(("memory", "kind", "dead", "instead"), rows) if rows else text(("nothing is dead", "green"))
     if found.run is not None:
         changed = counted(found.run.changes, "memory is", "memories are")
-        say(run, text((found.run.run.id, "bold"), f": {changed} in another state now"))
+        yield text((found.run.run.id, "bold"), f": {changed} in another state now")
 
 
 # ---------------------------------------------------------------- upkeep
@@ -237,21 +218,14 @@ def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
         yield text("no model was asked in the last 30 days")
         return
     daily = any(one.day for one in spent)
-    lines = [
-        (
-            *((one.day,) if daily else ()),
-            one.component,
-            one.model,
-            f"{one.calls:,}",
-            f"{one.failed:,}",
-            f"{one.prompt_tokens + one.answer_tokens:,}",
-            f"{one.cost:.4f}",
-        )
+    rows = [
+        (one.day, one.component, one.model, f"{one.calls:,}", f"{one.failed:,}",
+         f"{one.prompt_tokens + one.answer_tokens:,}", f"{one.cost:.4f}")
         for one in spent
-    ]
-    yield table(
-        (*(("day",) if daily else ()), "component", "model", "calls", "failed", "tokens", "US$"), lines
-    )
+    ]  # fmt: skip
+    heads = ("day", "component", "model", "calls", "failed", "tokens", "US$")
+    start = 0 if daily else 1
+    yield table(heads[start:], [row[start:] for row in rows])
 
 
 def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
@@ -335,14 +309,9 @@ def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
     """
     findings = _all_examined(run, repair=repair, deep=deep)
     healthy = all(finding.ok for finding in findings)
-    if run.json:
-        say_json({"ok": healthy, "findings": findings})
-    elif not (run.quiet and healthy):
-        for finding in findings:
-            if not (run.quiet and finding.ok):
-                say(run, *_finding(finding))
-        if healthy:
-            say(run, text(("all is well", "bold green")))
+    told = [row for one in findings if not (run.quiet and one.ok) for row in _finding(one)]
+    well = [text(("all is well", "bold green"))] if healthy and not run.quiet else []
+    tell(run, {"ok": healthy, "findings": findings}, *told, *well)
     if not healthy:
         raise click.exceptions.Exit(NOT_FOUND)
 
@@ -361,7 +330,8 @@ def _all_examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]
         return found_in_files(every)
     findings = _examined(run, repair=repair, deep=deep)
     if repair and any(finding.name == PAGES and not finding.ok for finding in findings):
-        say_salvaged(run, salvage(run.one_file, run.config))
+        report = salvage(run.one_file, run.config)
+        say(run, *(() if run.json or run.quiet else salvaged(report)))
         findings = _examined(run, repair=repair, deep=deep)
     return findings
 
@@ -377,27 +347,24 @@ def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
         return [Finding(PAGES, ok=False, detail=error.message, advice=advice)]
 
 
-def say_salvaged(run: CommandRun, report: SalvageReport) -> None:
-    """Tell what could be saved and what could not."""
-    if run.json or run.quiet:
-        return
-    say(run, text(("saved", "bold green"), f" {report.rows:,} rows; the file as it was is now {report.kept}"))
+def salvaged(report: SalvageReport) -> Iterator[RenderableType]:
+    """What could be saved and what could not."""
+    yield done("saved", f"{report.rows:,} rows; the file as it was is now {report.kept}")
     for part in report.damaged:
         came = f", {part.from_backup:,} of them from a backup" if part.from_backup else ""
-        say(run, f"  {part.name}: {counted(part.damaged_pages, 'damaged place')}, {part.rows:,} rows{came}")
+        yield f"  {part.name}: {counted(part.damaged_pages, 'damaged place')}, {part.rows:,} rows{came}"
     if report.lost_count:
-        say(run, text((f"  lost: {counted(report.lost_count, 'memory', 'memories')}", "bold red")))
-        say(run, *(f"    {memory_id}" for memory_id in report.lost))
+        yield text((f"  lost: {counted(report.lost_count, 'memory', 'memories')}", "bold red"))
+        yield from (f"    {memory_id}" for memory_id in report.lost)
 
 
-def _finding(finding: Finding) -> list[Text]:
+def _finding(finding: Finding) -> Iterator[Text]:
     mark = ("✓", "green") if finding.ok else ("✗", "bold red")
-    told = [
-        text(mark, f" {line(finding.name)}", (f" · {line(finding.detail)}" if finding.detail else "", "dim"))
-    ]
+    yield text(
+        mark, f" {line(finding.name)}", (f" · {line(finding.detail)}" if finding.detail else "", "dim")
+    )
     if finding.advice:
-        told.append(text((f"  → {line(finding.advice)}", "yellow")))
-    return told
+        yield text((f"  → {line(finding.advice)}", "yellow"))
 
 
 QUICK = "--quick=false|Do not write the whole file anew: tidy the index, empty the log."
@@ -406,7 +373,7 @@ QUICK = "--quick=false|Do not write the whole file anew: tidy the index, empty t
 @presented("vacuum", Spelling("maintenance.vacuum", flags={"full": QUICK}))
 def vacuum(run: CommandRun, freed: int) -> None:
     """Give freed space back."""
-    say(run, str(freed) if run.quiet else text(("freed", "bold green"), f" {size(freed)}"))
+    tell(run, freed, done("freed", size(freed)), quiet=[str(freed)])
 
 
 def _reembedded(memory: Engram, progress: Progress | None = None) -> dict[str, int]:
@@ -423,4 +390,4 @@ def reembed(run: CommandRun, found: dict[str, int]) -> None:
     made, waiting = found["embedded"], found["pending"]
     rest = f" · {counted(waiting, 'memory waits', 'memories wait')} still" if waiting else ""
     told = text(("embedded", "bold green"), f" {counted(made, 'memory', 'memories')}", (rest, "yellow"))
-    say(run, str(made) if run.quiet else told)
+    tell(run, found, told, quiet=[str(made)])

@@ -88,6 +88,21 @@ def say(run: CommandRun, *lines: RenderableType) -> None:
     )
 
 
+def tell(
+    run: CommandRun, value: Any, *lines: RenderableType, quiet: Iterable[RenderableType] | None = None
+) -> None:
+    """What came of a command: JSON for a program, lines for a person; with --quiet what is of use then."""
+    if run.json:
+        say_json(value)
+    else:
+        say(run, *(lines if quiet is None or not run.quiet else quiet))
+
+
+def done(word: str, rest: str) -> Text:
+    """That something was done."""
+    return text((word, "bold green"), f" {rest}")
+
+
 def text(*pieces: str | Text | tuple[str, str]) -> Text:
     """A line made of pieces, each plain or with its style."""
     from rich.text import Text
@@ -359,8 +374,6 @@ def _outside(error: OSError, *, as_json: bool) -> int:
 
 def _report(code: str, message: str, *, as_json: bool, hint: str = "") -> None:
     if as_json:
-        import json
-
         click.echo(json.dumps({"error": {"code": code, "message": message}}))
         return
     color = False if os.environ.get("NO_COLOR") else None

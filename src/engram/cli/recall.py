@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Unpack
@@ -25,6 +25,7 @@ from engram.cli.output import (
     shown,
     spoken_by,
     table,
+    tell,
     text,
 )
 from engram.config import settings
@@ -88,33 +89,24 @@ def _plan(plan: Plan) -> Tree:
     weights = " · ".join(f"{name} {weight:.2f}" for name, weight in plan.weights.items())
     tree.add(text(("weights  ", "dim"), weights or "none"))
     tree.add(text(("vectors  ", "dim"), plan.space or "off: words alone"))
-    for label, told in _told(plan):
-        tree.add(text((f"{label:<8} ", "dim"), line(told)))
-    if plan.speakers:
-        tree.add(text(("speakers ", "dim"), line(", ".join(plan.speakers))))
-    for note in plan.notes:
-        tree.add(text(("note     ", "dim"), line(note)))
-    return tree
-
-
-def _told(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What a plan says only where there is something to say."""
     for span in plan.spans:
         ends = (f"{end:%Y-%m-%d %H:%M}" if end else "…" for end in (span.first, span.last))
-        yield "time", f"{span.words}: {' to '.join(ends)}{'' if span.hard else ', or about'}"
-    yield from (
-        (label, told)
-        for label, told in (
-            ("entities", ", ".join(plan.entities)),
-            ("aliases", " · ".join(plan.aliases)),
-            ("language", plan.language),
-            ("hops", str(plan.hops)),
-            ("prefers", ", ".join(plan.prefer)),
-            ("new", f"+{plan.freshness:.0%} for something of today" if plan.freshness else ""),
-            ("wordings", " · ".join(plan.phrases)),
-        )
-        if told
-    )
+        about = "" if span.hard else ", or about"
+        tree.add(text(("time     ", "dim"), line(f"{span.words}: {' to '.join(ends)}{about}")))
+    rest = {
+        "entities": ", ".join(plan.entities),
+        "aliases": " · ".join(plan.aliases),
+        "language": plan.language,
+        "hops": str(plan.hops),
+        "prefers": ", ".join(plan.prefer),
+        "new": f"+{plan.freshness:.0%} for something of today" if plan.freshness else "",
+        "wordings": " · ".join(plan.phrases),
+        "speakers": ", ".join(plan.speakers),
+    }
+    for label, told in (*rest.items(), *(("note", note) for note in plan.notes)):
+        if told:
+            tree.add(text((f"{label:<8} ", "dim"), line(told)))
+    return tree
 
 
 def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
@@ -128,11 +120,13 @@ def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
     )  # fmt: skip
     trust = tree.add(text(("trust", "bold")))
     for name in PARTS:
-        trust.add(_part(name, getattr(hit.trust, name)))
-    for step, pieces in _by_step(hit.evidence).items():
-        branch = tree.add(text((step, "bold")))
-        for evidence in pieces:
-            branch.add(_evidence(evidence, scales[evidence.step, evidence.name]))
+        share = getattr(hit.trust, name)
+        trust.add(text((f"{name:<{NAME}} ", "dim"), (bar(share, BAR), "blue"), f" {share:7.3f}"))
+    # Step by step, in the order in which the steps first speak: any step, known here or not.
+    steps = dict.fromkeys(one.step for one in hit.evidence)
+    branches = {step: tree.add(text((step, "bold"))) for step in steps}
+    for one in hit.evidence:
+        branches[one.step].add(_evidence(one, scales[one.step, one.name]))
     return tree
 
 
@@ -144,18 +138,6 @@ def _scales(answer: Recall) -> Scales:
             key = (one.step, one.name)
             scales[key] = max(scales.get(key, 0.0), abs(one.value))
     return scales
-
-
-def _by_step(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    """The evidence step by step, in the order in which the steps first speak: any step, known here or not."""
-    steps: dict[str, list[Evidence]] = {}
-    for one in evidence:
-        steps.setdefault(one.step, []).append(one)
-    return steps
-
-
-def _part(name: str, share: float) -> Text:
-    return text((f"{name:<{NAME}} ", "dim"), (bar(share, BAR), "blue"), f" {share:7.3f}")
 
 
 def _evidence(evidence: Evidence, scale: float) -> Text:
@@ -273,7 +255,11 @@ def say_recall(run: CommandRun, answer: Recall, *, explain: bool = False) -> Non
     elif explain:
         say(run, *xray(answer, answer.at or run.clock.now()))
     elif answer.hits:
-        say(run, hit_table(answer, answer.at or run.clock.now()), _footer(answer))
+        quality = answer.quality
+        tokens = f" · {counted(quality.tokens, 'token')}" if answer.question.budget else ""
+        candidates = f"{len(answer)} of {counted(quality.candidates, 'candidate')}{tokens}"
+        footer = text((f"{candidates} · {quality.ms:.1f} ms · --explain says why", "dim"))
+        say(run, hit_table(answer, answer.at or run.clock.now()), footer)
     else:
         say(run, text(("nothing fits. ", "bold"), ("`--explain` says what was left out and why.", "dim")))
 
@@ -281,44 +267,30 @@ def say_recall(run: CommandRun, answer: Recall, *, explain: bool = False) -> Non
 def say_sessions(run: CommandRun, answer: Recall) -> None:
     """The sessions that answer, best first."""
     found = answer.sessions
-    if run.json:
-        say_json({"sessions": [{"session": name, "score": score} for name, score in found]})
-    elif run.quiet:
-        say(run, *(shown(name) for name, _ in found))
-    else:
-        best = max((score for _, score in found), default=0.0) or 1.0
-        rows = [
-            (text((str(place), "dim")), f"{score:.2f}", text((bar(score / best), "green")), line(name))
-            for place, (name, score) in enumerate(found, 1)
-        ]
-        say(run, table(("#", "score", "", "session"), rows))
+    best = max((score for _, score in found), default=0.0) or 1.0
+    rows = [
+        (text((str(place), "dim")), f"{score:.2f}", text((bar(score / best), "green")), line(name))
+        for place, (name, score) in enumerate(found, 1)
+    ]
+    value = {"sessions": [{"session": name, "score": score} for name, score in found]}
+    tell(run, value, table(("#", "score", "", "session"), rows), quiet=[shown(name) for name, _ in found])
 
 
 def hit_table(answer: Recall, now: datetime) -> Table:
     """Rank, score, id, age and content of each hit; the score's bar is measured against the best."""
     best = max((hit.score for hit in answer), default=0.0) or 1.0
-    rows = [_row(place, hit, best, now) for place, hit in enumerate(answer, 1)]
+    rows = [
+        (
+            text((str(place), "dim")),
+            f"{hit.score:.2f}",
+            text((bar(hit.score / best), "green")),
+            text((short(hit.memory.id), "cyan")),
+            text((age(hit.memory.happened_at, now), "dim")),
+            text(*marks(hit.memory), *spoken_by(hit.memory), line(_words(hit))),
+        )
+        for place, hit in enumerate(answer, 1)
+    ]
     return table(("#", "score", "", "id", "age", "memory"), rows)
-
-
-def _row(place: int, hit: Hit, best: float, now: datetime) -> tuple[str | Text, ...]:
-    return (
-        text((str(place), "dim")),
-        f"{hit.score:.2f}",
-        text((bar(hit.score / best), "green")),
-        text((short(hit.memory.id), "cyan")),
-        text((age(hit.memory.happened_at, now), "dim")),
-        text(*marks(hit.memory), *spoken_by(hit.memory), line(_words(hit))),
-    )
-
-
-def _footer(answer: Recall) -> Text:
-    quality = answer.quality
-    tokens = f" · {counted(quality.tokens, 'token')}" if answer.question.budget else ""
-    return text(
-        (f"{len(answer)} of {counted(quality.candidates, 'candidate')}{tokens} · {quality.ms:.1f} ms", "dim"),
-        (" · --explain says why", "dim"),
-    )
 
 
 def _words(hit: Hit) -> str:
@@ -341,10 +313,8 @@ def reason(run: CommandRun, found: Reasoning) -> None:
     Prints what was found for each smaller question and what is missing; with a model also an answer that
     says which memories it rests on. The exit code is 1 when nothing was found at all.
     """
-    if run.quiet:
-        say(run, *([line(one.claim) for one in found.answer] or found.memories))
-    else:
-        say(run, *_reasoning(found))
+    claims = [line(one.claim) for one in found.answer]
+    tell(run, found, *_reasoning(found), quiet=claims or found.memories)
 
 
 @presented("timeline", Spelling("timeline", fails=lambda found: not found.steps, without=("predicate",)))
@@ -353,15 +323,14 @@ def timeline(run: CommandRun, found: Timeline) -> None:
 
     ABOUT is a name, a thing like `my editor`, a question, or any words.
     """
-    if run.quiet:
-        say(run, *(line(step.what) for step in found))
-    elif found.steps:
-        from engram.cli.views import step_row  # it knows everything there is to show
+    from engram.cli.views import say_many  # it knows everything there is to show
 
-        say(run, table(("when", "step", "id", "what"), [step_row(step) for step in found]))
-        say(run, text((f"{counted(len(found), 'step')} · {line(found.about)}, by {found.found_by}", "dim")))
+    if found.steps:
+        say_many(run, found.steps)
+        about = f"{counted(len(found), 'step')} · {line(found.about)}, by {found.found_by}"
+        tell(run, found, text((about, "dim")), quiet=())
     else:
-        say(run, text((f"nothing is known of {line(found.about)}", "bold")))
+        tell(run, found, text((f"nothing is known of {line(found.about)}", "bold")), quiet=())
 
 
 def _reasoning(found: Reasoning) -> Iterator[RenderableType]:
@@ -454,12 +423,19 @@ def resume(run: CommandRun, found: Resume, *, parts: bool) -> None:
     It counts as no use of any memory.
     """
     if parts:
-        rows = [
-            (one.name, str(len(one.ids)), str(one.left_out), str(one.size), one.how) for one in found.sections
-        ]
-        console(run).print(table(("section", "told", "left out", "characters", "how"), rows))
+        console(run).print(_parts(found, "characters"))
     else:
         click.echo(shown(found.text))
+
+
+def _parts(found: Resume | RecallPack, size: str) -> Table:
+    """What each section of a document takes."""
+    sizes = [f"{one.size}/{one.limit}" if size == "words" else str(one.size) for one in found.sections]
+    rows = [
+        (one.name, str(len(one.ids)), str(one.left_out), took, one.how)
+        for one, took in zip(found.sections, sizes, strict=True)
+    ]
+    return table(("section", "told", "left out", size, "how"), rows)
 
 
 @presented("pack", Spelling("recall_pack", "message*", flags={"tasks": "--task"}))
@@ -470,11 +446,7 @@ def pack(run: CommandRun, found: RecallPack, *, parts: bool) -> None:
     The same memories give the same bytes all day. Words of MESSAGE may load more pages: see engram triggers.
     """
     if parts:
-        rows = [
-            (one.name, str(len(one.ids)), str(one.left_out), f"{one.size}/{one.limit}", one.how)
-            for one in found.sections
-        ]
-        console(run).print(table(("section", "told", "left out", "words", "how"), rows))
+        console(run).print(_parts(found, "words"))
         console(run).print(text((f"{found.words} of {found.limit} words", "dim")))
     else:
         click.echo(shown(found.text), nl=False)

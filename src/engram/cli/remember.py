@@ -79,44 +79,27 @@ def remember(run: CommandRun, kept: Receipt | KeptLines) -> None:
     an older memory, which gives way). With `-`, or when something is piped in, stdin is read.
     """
     if isinstance(kept, Receipt):
-        say_receipt(run, kept)
+        if run.json:
+            say_json(kept)
+        else:
+            say(run, *([kept.memory.id] if run.quiet else [receipt_line(kept), *_reasons(kept)]))
         return
-    report = batch_report(kept.answers, kept.numbers)
-    if run.json:
-        say_json(report | {"receipts": [answer for answer in kept.answers if isinstance(answer, Receipt)]})
-    else:
-        _say_lines(run, kept.answers, kept.numbers)
-    if report["refused"]:
-        raise click.exceptions.Exit(BAD_INPUT)
-
-
-def batch_report(answers: Sequence[Receipt | Refusal], numbers: Sequence[int]) -> dict[str, Any]:
-    """How many of each outcome, and which lines were refused."""
-    counts = Counter(answer.outcome for answer in answers if isinstance(answer, Receipt))
+    receipts = [answer for answer in kept.answers if isinstance(answer, Receipt)]
+    counts = Counter(receipt.outcome for receipt in receipts)
     refused = [
         {"line": number, "code": answer.error.code, "message": answer.error.message}
-        for number, answer in zip(numbers, answers, strict=True)
+        for number, answer in zip(kept.numbers, kept.answers, strict=True)
         if isinstance(answer, Refusal)
     ]
-    return {str(outcome): counts[outcome] for outcome in Outcome} | {"refused": refused}
-
-
-def _say_lines(run: CommandRun, answers: Sequence[Receipt | Refusal], numbers: Sequence[int]) -> None:
-    for number, answer in zip(numbers, answers, strict=True):
-        if isinstance(answer, Receipt):
-            say(run, answer.memory.id if run.quiet else receipt_line(answer))
-        else:
-            click.echo(f"line {number}: error {answer.error.code}: {answer.error.message}", err=True)
-
-
-def say_receipt(run: CommandRun, receipt: Receipt) -> None:
-    """One receipt, for whoever asked."""
     if run.json:
-        say_json(receipt)
-    elif run.quiet:
-        say(run, receipt.memory.id)
+        report = {str(outcome): counts[outcome] for outcome in Outcome}
+        say_json(report | {"refused": refused, "receipts": receipts})
     else:
-        say(run, receipt_line(receipt), *_reasons(receipt))
+        say(run, *(one.memory.id if run.quiet else receipt_line(one) for one in receipts))
+        for one in refused:
+            click.echo(f"line {one['line']}: error {one['code']}: {one['message']}", err=True)
+    if refused:
+        raise click.exceptions.Exit(BAD_INPUT)
 
 
 def receipt_line(receipt: Receipt) -> Text:
@@ -126,11 +109,8 @@ def receipt_line(receipt: Receipt) -> Text:
     """
     memory = receipt.memory
     doubt = receipt.outcome is Outcome.CHALLENGED
-    older = (
-        [(f" · {'contradicts' if doubt else 'in place of'} {short(receipt.other)}", "dim")]
-        if receipt.other
-        else []
-    )
+    how = "contradicts" if doubt else "in place of"
+    older = [(f" · {how} {short(receipt.other)}", "dim")] if receipt.other else []
     verb = "stored" if doubt or receipt.outcome is Outcome.SUPERSEDED else str(receipt.outcome)
     return text(
         (verb, OUTCOME_STYLES[receipt.outcome]), " ", (short(memory.id), "bold cyan"),

@@ -12,7 +12,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,7 @@ from engram import plugins
 from engram.api.caller import Issued
 from engram.cli.made import Spelling, presented
 from engram.cli.options import CommandRun, Group, command, pass_run
-from engram.cli.output import age, line, say, say_json, table, text, uncut
+from engram.cli.output import age, done, line, say, table, tell, text, uncut
 from engram.config import values
 from engram.errors import ConfigError
 from engram.lazily import dataclass
@@ -29,7 +29,6 @@ from engram.opening import beside, place
 
 if TYPE_CHECKING:
     from engram.config import Config
-    from engram.engine import Engram
     from engram.server import app
 
 
@@ -58,6 +57,7 @@ def served(
 ) -> None:
     """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
     try:
+        from engram.engine import Engram
         from engram.server import app, caller, metrics
         from engram.server.proxy import mounting as proxy
         from engram.server.route import ROUTES
@@ -65,7 +65,7 @@ def served(
         raise ConfigError(
             f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
         ) from error
-    secret = _secret_needed(config)
+    secret = not (config.server.api_key or config.server.is_open)  # one is to be made
     if secret:
         key = caller.local_secret(beside(place(run.file)))
         config = replace(config, server=replace(config.server, api_key=key))
@@ -74,7 +74,9 @@ def served(
     if config.proxy.base_url:
         doors.append(proxy.mount(config.proxy))
     doors += [made for _, made in plugins.installed("routes")]
-    made = app.build(lambda: _open(run, config), settings, doors, () if alone else ROUTES)
+    access = Access(run.scope)
+    routes = () if alone else ROUTES
+    made = app.build(lambda: Engram.open(run.file, config=config, access=access), settings, doors, routes)
     with app.listen_at(at) if at else app.listen(settings.host, settings.port) as sock:
         memory_host = made.state.memory_host
         memory_host.reload = lambda: values(run.config)
@@ -102,11 +104,6 @@ def _mcp() -> app.Mounting:
     return mount
 
 
-def _secret_needed(config: Config) -> bool:
-    """Whether a secret is to be made: unless one is set, or none is wanted."""
-    return not (config.server.api_key or config.server.is_open)
-
-
 def with_access(config: Config, *, is_open: bool) -> Config:
     """The settings with what the command line says of who is let in. Raises ConfigError."""
     if not is_open:
@@ -118,18 +115,9 @@ def with_access(config: Config, *, is_open: bool) -> Config:
 
 def with_address(config: Config, host: str | None, port: int | None) -> Config:
     """The settings with an address from the command line."""
-    server = replace(
-        config.server,
-        host=config.server.host if host is None else host,
-        port=config.server.port if port is None else port,
-    )
-    return replace(config, server=server)
-
-
-def _open(run: CommandRun, config: Config) -> Engram:
-    from engram.engine import Engram
-
-    return Engram.open(run.file, config=config, access=Access(run.scope))
+    given: dict[str, Any] = {"host": host, "port": port}
+    said = {name: value for name, value in given.items() if value is not None}
+    return replace(config, server=replace(config.server, **said))
 
 
 def address_of(host: str, port: int) -> str:
@@ -179,26 +167,17 @@ def serve(
     """
     config = with_upstream(with_address(run.config, host, port))
     config = with_access(config, is_open=is_open or bool(at))
-    recalling = (config.recall.processes or _spare_cores()) if workers is None else workers
+    # One process for each core but the one that serves; each takes memory, so not many.
+    spare_cores = min(os.cpu_count() or 1, MOST_CORES) - 1
+    recalling = (config.recall.processes or spare_cores) if workers is None else workers
     config = replace(config, recall=replace(config.recall, processes=recalling))
     served(run, config, lambda ready: _say_ready(run, config, ready, at or ""), at=at or "")
-
-
-def _spare_cores() -> int:
-    """One process for each core but the one that serves; each takes memory, so not many."""
-    return min(os.cpu_count() or 1, MOST_CORES) - 1
 
 
 MOST_CORES = 4
 
 
 def _say_ready(run: CommandRun, config: Config, ready: Ready, at: str) -> None:
-    if run.json:
-        say_json({"url": ready.url, "file": ready.file, "link": ready.link, "secret_file": ready.secret})
-        return
-    if run.quiet:
-        say(run, ready.link)
-        return
     address, proxied = "http://localhost" if at else ready.url, bool(config.proxy.base_url)
     curl = f"curl --unix-socket {shlex.quote(at)}" if at else "curl"
     if ready.secret:
@@ -215,7 +194,8 @@ def _say_ready(run: CommandRun, config: Config, ready: Ready, at: str) -> None:
         *([text(("  proxy      ", "dim"), f"{address}/v1 → {config.proxy.base_url}")] if proxied else []),
         text(("Ctrl-C stops it.", "dim")),
     ]
-    say(run, *map(uncut, lines))
+    value = {"url": ready.url, "file": ready.file, "link": ready.link, "secret_file": ready.secret}
+    tell(run, value, *map(uncut, lines), quiet=[ready.link])
     sys.stdout.flush()
 
 
@@ -246,10 +226,7 @@ def page(run: CommandRun, host: str | None, port: int | None) -> None:
         ) from error
     except (OSError, ValueError) as error:
         raise ConfigError(f"No server answers at {address}: start one with `engram serve`.") from error
-    if run.json:
-        say_json({"link": link})
-    else:
-        click.echo(link)
+    tell(run, {"link": link}) if run.json else click.echo(link)
 
 
 # ---------------------------------------------------------------- proxy
@@ -284,23 +261,17 @@ def proxy(run: CommandRun, upstream: str | None, host: str | None, port: int | N
 
 
 def _say_ready_proxy(run: CommandRun, config: Config, ready: Ready) -> None:
-    address = ready.url
-    if run.json:
-        told = {"url": f"{address}/v1", "upstream": config.proxy.base_url}
-        say_json({**told, "file": ready.file, "secret_file": ready.secret})
-        return
-    if run.quiet:
-        say(run, f"{address}/v1")
-        return
+    url, upstream = f"{ready.url}/v1", config.proxy.base_url
     header = f"X-Engram-Token: $(cat {shlex.quote(ready.secret)})"
-    say(
-        run,
-        text(("engram stands before ", "bold"), (config.proxy.base_url, "cyan"), (f"   {ready.file}", "dim")),
-        text(("  base URL   ", "dim"), (f"{address}/v1", "bold cyan")),
-        text(("  or         ", "dim"), f"export OPENAI_BASE_URL={address}/v1"),
+    lines = [
+        text(("engram stands before ", "bold"), (upstream, "cyan"), (f"   {ready.file}", "dim")),
+        text(("  base URL   ", "dim"), (url, "bold cyan")),
+        text(("  or         ", "dim"), f"export OPENAI_BASE_URL={url}"),
         *([uncut(text(("  header     ", "dim"), header))] if ready.secret else []),
         text(("Ctrl-C stops it.", "dim")),
-    )
+    ]
+    value = {"url": url, "upstream": upstream, "file": ready.file, "secret_file": ready.secret}
+    tell(run, value, *lines, quiet=[url])
     sys.stdout.flush()
 
 
@@ -316,24 +287,18 @@ def create(run: CommandRun, issued: Issued) -> None:
     """
     one = issued.token
     made = f"{one.id} for {line(one.name)}, {one.role} of {one.scope}"
-    told = [
-        text(("made ", "bold green"), made),
-        text((issued.secret, "bold cyan")),
-        text(("it is not kept anywhere: copy it now. Send it as Authorization: Bearer …", "dim")),
-    ]
-    say(run, *([issued.secret] if run.quiet else told))
+    once = "it is not kept anywhere: copy it now. Send it as Authorization: Bearer …"
+    told = done("made", made), text((issued.secret, "bold cyan")), text((once, "dim"))
+    tell(run, issued, *told, quiet=[issued.secret])
 
 
 @presented("list", Spelling("tokens.list"))
 def list_tokens(run: CommandRun, found: Sequence[Token]) -> None:
     """List tokens, oldest first; secrets are not kept."""
-    if run.quiet:
-        say(run, *(one.id for one in found))
-    elif found:
-        now = run.clock.now()
-        say(run, table(("id", "role", "used", "name", "place"), [_row(one, now) for one in found]))
-    else:
-        say(run, text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim")))
+    now = run.clock.now()
+    told = table(("id", "role", "used", "name", "place"), [_row(one, now) for one in found])
+    none = text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim"))
+    tell(run, found, told if found else none, quiet=[one.id for one in found])
 
 
 def _row(one: Token, now: datetime) -> tuple[str, ...]:

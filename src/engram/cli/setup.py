@@ -61,15 +61,17 @@ def _home(*parts: str) -> Callable[[], Path]:
 
 def _application(*parts: str) -> Callable[[], Path]:
     """A file in the folder where programs with windows keep their settings on this system."""
-    return lambda: _applications().joinpath(*parts)
+
+    def file() -> Path:
+        if sys.platform == "darwin":
+            return Path.home().joinpath("Library", "Application Support", *parts)
+        variable, usual = ("APPDATA", "AppData/Roaming") if sys.platform == "win32" else XDG
+        return Path(os.environ.get(variable) or Path.home() / usual).joinpath(*parts)
+
+    return file
 
 
-def _applications() -> Path:
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+XDG = ("XDG_CONFIG_HOME", ".config")
 
 
 CLIENTS: Mapping[str, AgentClient] = MappingProxyType(
@@ -143,16 +145,24 @@ def setup(run: CommandRun, client: str, write: bool, toolset: str, hooks: bool, 
     one = CLIENTS[client]
     if hooks and client != "claude-code":
         raise click.UsageError("--hooks is for claude-code.")
-    changes = [_Change(target or one.file(), *_server(one, _command(run, toolset)))]
+    started = [*_program(), *_options(run)]
+    tools = ["--tools", toolset] if toolset != "pinned" else []
+    changes = [_Change(target or one.file(), *_server(one, [*started, "mcp", *tools]))]
     if hooks:
-        changes.append(_Change(HOOKS_FILE(), *_hooks(_hook_command(run))))
-    if write:
-        _report(run, one, [(change.path, change.write()) for change in changes])
-    elif run.json:
-        say_json({str(change.path): change.shown for change in changes})
-    else:
-        for change in changes:
-            click.echo(f"# {change.path}\n{change.shown}\n")  # to be copied: no line may be wrapped
+        changes.append(_Change(HOOKS_FILE(), *_hooks(shlex.join(started))))
+    if not write:
+        shown = (f"# {change.path}\n{change.shown}\n" for change in changes)
+        told = {str(change.path): change.shown for change in changes}
+        say_json(told) if run.json else click.echo("\n".join(shown))  # to be copied: no line may be wrapped
+        return
+    written = {str(change.path): change.write() for change in changes}
+    if run.json:
+        say_json({"written": [path for path, changed in written.items() if changed]})
+        return
+    for path, changed in written.items():
+        click.echo(f"{path}: {'written' if changed else 'already so'}")
+    if any(written.values()):
+        say(run, one.then)
 
 
 class _Change:
@@ -246,14 +256,12 @@ def _into_toml(old: str, path: Path, name: str, table: str) -> str:
         return "\n".join([*lines, *([""] if lines else []), table, ""])
     start = heads[0]
     end = next((at for at in range(start + 1, len(lines)) if lines[at].lstrip().startswith("[")), len(lines))
-    body = [line for line in lines[start + 1 : end] if _key(line) not in ("command", "args")]
+    body = [
+        line for line in lines[start + 1 : end] if line.partition("=")[0].strip() not in ("command", "args")
+    ]
     head, *ours = table.splitlines()
     new = "\n".join([*lines[:start], head, *ours, *body, *lines[end:], ""])
     return old if tomllib.loads(new) == tomllib.loads(old) else new
-
-
-def _key(line: str) -> str:
-    return line.partition("=")[0].strip()
 
 
 def _toml(name: str, entry: Entry) -> str:
@@ -266,17 +274,8 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _command(run: CommandRun, toolset: str) -> list[str]:
-    """How a client starts us: by a full path, for programs with windows do not know the shell's."""
-    given = [*_program(), *_options(run), "mcp"]
-    return [*given, "--tools", toolset] if toolset != "pinned" else given
-
-
-def _hook_command(run: CommandRun) -> str:
-    return shlex.join([*_program(), *_options(run)])
-
-
 def _program() -> list[str]:
+    """How a client starts us: by a full path, for programs with windows do not know the shell's."""
     beside = Path(sys.executable).with_name("engram.exe" if sys.platform == "win32" else "engram")
     found = str(beside) if beside.is_file() else shutil.which("engram")
     return [found] if found else [sys.executable, "-m", "engram"]
@@ -284,26 +283,12 @@ def _program() -> list[str]:
 
 def _options(run: CommandRun) -> list[str]:
     """What was said here about file and place holds for the client too, which has another environment."""
-    given = {"file": _absolute(run.file) if run.file else ""}
-    given |= {"config": str(Path(run.config_file).absolute()) if run.config_file else ""}
+    file = run.file or ""
+    if file and not is_address(file):
+        file = str(Path(file).absolute()) + ("/" if is_folder(file) else "")
+    given = {"file": file, "config": str(Path(run.config_file).absolute()) if run.config_file else ""}
     given |= {name: getattr(run, name) for name in ("preset", *_SCOPE)}
     return [word for name, value in given.items() if value for word in (f"--{name}", value)]
-
-
-def _absolute(file: str) -> str:
-    if is_address(file):
-        return file
-    return str(Path(file).absolute()) + ("/" if is_folder(file) else "")
-
-
-def _report(run: CommandRun, client: AgentClient, done: list[tuple[Path, bool]]) -> None:
-    if run.json:
-        say_json({"written": [str(path) for path, changed in done if changed]})
-        return
-    for path, changed in done:
-        click.echo(f"{path}: {'written' if changed else 'already so'}")
-    if any(changed for _, changed in done):
-        say(run, client.then)
 
 
 # ---------------------------------------------------------------- mcp

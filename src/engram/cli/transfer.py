@@ -23,7 +23,18 @@ from engram.cli.options import (
     force_option,
     pass_run,
 )
-from engram.cli.output import BAD_INPUT, ProgressSteps, counted, say, say_json, steps, table, text
+from engram.cli.output import (
+    BAD_INPUT,
+    ProgressSteps,
+    counted,
+    done,
+    say,
+    say_json,
+    steps,
+    table,
+    tell,
+    text,
+)
 from engram.errors import BadImport, EngramError, InvalidInput
 from engram.lazily import dataclass
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
@@ -33,6 +44,8 @@ from engram.rules.screen import screen
 from engram.workspace.layouts import LAYOUTS, LEDGER
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from engram.api.workspace_reading import SyncConflict, SyncReport
     from engram.engine import Engram
 
@@ -150,29 +163,24 @@ def _system_at(path: Path, mapping: Mapping[str, str]) -> str:
 
 def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str], *, dry: bool) -> None:
     with run.open(whole_file=True, makes=True) as memory, steps(run, "importing", None) as counting:
-        done = [0]
-
-        def told(now: int, _total: int) -> None:
-            counting.add(now - done[0])
-            done[0] = now
-
+        scope = run.named_scope
         report = memory.sources.move_in(
-            path, system=system, mapping=mapping, dry=dry, scope=run.named_scope, progress=told
+            path,
+            system=system,
+            mapping=mapping,
+            dry=dry,
+            scope=scope,
+            progress=lambda now, _: counting.reach(now, None),
         )
-    if run.json:
-        say_json({"dry_run": dry, "system": report.format, **report.counts, "related": report.related,
-                  "run": report.run, "items": plain(report.items)})  # fmt: skip
-    else:
-        for one in report.refused[:REFUSALS_SHOWN]:
-            click.echo(f"{one.origin}: error {one.code}: {one.reason}", err=True)
-        counts = [f"{count:,} {name}" for name, count in report.counts.items()]
-        counts += [counted(report.related, "relation")] if report.related else []
-        title = (
-            f"checked as {report.format}, nothing was stored:" if dry else f"moved in from {report.format}:"
-        )
-        say(run, text((title, "bold green"), f" {' · '.join(counts) or 'nothing found'}"))
-        if report.run:
-            say(run, f"`engram undo {report.run}` takes it back as a whole")
+    value = {"dry_run": dry, "system": report.format, **report.counts, "related": report.related}
+    counts = [f"{count:,} {name}" for name, count in report.counts.items()]
+    counts += [counted(report.related, "relation")] if report.related else []
+    title = f"checked as {report.format}, nothing was stored:" if dry else f"moved in from {report.format}:"
+    back = [f"`engram undo {report.run}` takes it back as a whole"] if report.run else []
+    for one in () if run.json else report.refused[:REFUSALS_SHOWN]:
+        click.echo(f"{one.origin}: error {one.code}: {one.reason}", err=True)
+    told = done(title, " · ".join(counts) or "nothing found")
+    tell(run, {**value, "run": report.run, "items": plain(report.items)}, told, *back)
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -291,7 +299,7 @@ def _say_report(run: CommandRun, report: ImportReport) -> None:
         told += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
         told += [f"{len(report.refused):,} refused"] if report.refused else []
         title = "checked, nothing was stored:" if report.dry else "imported:"
-        say(run, text((title, "bold green"), f" {' · '.join(told) or 'no lines'}"))
+        say(run, done(title, " · ".join(told) or "no lines"))
 
 
 @command("export")
@@ -311,15 +319,9 @@ def export(run: CommandRun, target: str, force: bool) -> None:
             for line in _oldest_first(json.dumps(plain(one), ensure_ascii=False) for one in records):
                 out.write(f"{line}\n")
                 counting.add(1)
-    if target == "-" or run.quiet:
-        return
-    if run.json:
-        say_json({"exported": counting.done, "file": target})
-    else:
-        say(
-            run,
-            text(("exported", "bold green"), f" {counted(counting.done, 'memory', 'memories')} to {target}"),
-        )
+    if target != "-" and not run.quiet:
+        told = done("exported", f"{counted(counting.done, 'memory', 'memories')} to {target}")
+        tell(run, {"exported": counting.done, "file": target}, told)
 
 
 def _oldest_first(newest_first: Iterable[str]) -> Iterator[str]:
@@ -392,17 +394,16 @@ def status(run: CommandRun, directory: Path) -> None:
     """Show what waits on either side, and what is in conflict."""
     with run.open(whole_file=True) as memory:
         found = memory.workspace.status(directory)
-    if run.json:
-        say_json(plain(found))
-        return
-    say(run, text((found.folder, "bold"), f" ({', '.join(found.layouts)})"))
-    say(run, f"{counted(found.files, 'file')} · {counted(found.memories, 'memory', 'memories')}")
-    say(run, f"edited in the folder: {len(found.edited):,} · changed in the memory: {found.behind:,}")
-    for path in found.edited[:SHOWN]:
-        say(run, f"  {path}")
-    _conflicts(run, found.conflicts)
-    for point in found.points:
-        say(run, f"  {point.id[:10]} {point.at[:16]} {point.subject}")
+    tell(
+        run,
+        found,
+        text((found.folder, "bold"), f" ({', '.join(found.layouts)})"),
+        f"{counted(found.files, 'file')} · {counted(found.memories, 'memory', 'memories')}",
+        f"edited in the folder: {len(found.edited):,} · changed in the memory: {found.behind:,}",
+        *(f"  {path}" for path in found.edited[:SHOWN]),
+        *_conflicts(found.conflicts),
+        *(f"  {point.id[:10]} {point.at[:16]} {point.subject}" for point in found.points),
+    )
 
 
 @workspace.command("watch")
@@ -429,10 +430,8 @@ def points(run: CommandRun, directory: Path) -> None:
     """List the commits that `rollback` takes, newest first."""
     with run.open(whole_file=True) as memory:
         found = memory.workspace.points(directory)
-    if run.json:
-        say_json(plain(found))
-    else:
-        say(run, table(("point", "when", "what"), [(one.id[:10], one.at[:16], one.subject) for one in found]))
+    rows = [(one.id[:10], one.at[:16], one.subject) for one in found]
+    tell(run, found, table(("point", "when", "what"), rows))
 
 
 @workspace.command("rollback")
@@ -454,11 +453,8 @@ def list_folders(run: CommandRun) -> None:
     """List the folders that are kept in step with this memory."""
     with run.open(whole_file=True) as memory:
         found = memory.workspace.folders()
-    if run.json:
-        say_json({"folders": found})
-        return
-    for one in found or ["no folder is kept in step: `engram workspace init DIR` begins"]:
-        say(run, one)
+    none = "no folder is kept in step: `engram workspace init DIR` begins"
+    tell(run, {"folders": found}, *(found or [none]))
 
 
 @workspace.command("leave")
@@ -468,28 +464,25 @@ def leave(run: CommandRun, directory: Path) -> None:
     """Keep a folder in step no longer; its files stay."""
     with run.open(whole_file=True) as memory:
         was = memory.workspace.leave(directory)
-    say_json({"left": was}) if run.json else say(run, "left; its files stay" if was else "it was none")
+    tell(run, {"left": was}, "left; its files stay" if was else "it was none")
 
 
 def _tell(run: CommandRun, report: SyncReport, *, leave: bool = True) -> None:
-    if run.json:
-        say_json({**plain(report), "changes": report.changes})
-    elif not run.quiet:
-        parts = [("created", report.created), ("updated", report.updated), ("forgotten", report.forgotten)]
-        told = [f"{len(found):,} {name}" for name, found in parts if found]
-        told += [f"{counted(len(report.written), 'file')} written"] if report.written else []
-        told += [f"{counted(len(report.removed), 'file')} removed"] if report.removed else []
-        title = "would change:" if report.dry else "in step:"
-        say(run, text((title, "bold green"), f" {' · '.join(told) or 'nothing changed'}"))
-        _conflicts(run, report.conflicts)
+    parts = {"created": report.created, "updated": report.updated, "forgotten": report.forgotten}
+    told = [f"{len(found):,} {name}" for name, found in parts.items() if found]
+    files = {"written": report.written, "removed": report.removed}
+    told += [f"{counted(len(found), 'file')} {name}" for name, found in files.items() if found]
+    title = done("would change:" if report.dry else "in step:", " · ".join(told) or "nothing changed")
+    value = {**plain(report), "changes": report.changes}
+    tell(run, value, title, *_conflicts(report.conflicts), quiet=())
     for problem in report.problems[:SHOWN]:
         click.echo(problem, err=True)
     if leave and report.problems:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def _conflicts(run: CommandRun, conflicts: Sequence[SyncConflict]) -> None:
+def _conflicts(conflicts: Sequence[SyncConflict]) -> Iterator[RenderableType]:
     for one in conflicts[:SHOWN]:
-        say(run, text(("conflict: ", "yellow"), f"{one.path}: {one.because}"))
+        yield text(("conflict: ", "yellow"), f"{one.path}: {one.because}")
     if conflicts:
-        say(run, "Choose in the file, or with `engram conflicts`.")
+        yield "Choose in the file, or with `engram conflicts`."

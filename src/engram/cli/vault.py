@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.maintain import say_salvaged, size
+from engram.cli.maintain import salvaged, size
 from engram.cli.options import CommandRun, Group, command, pass_run
-from engram.cli.output import counted, say, say_json, steps, table, text
+from engram.cli.output import counted, done, say_json, steps, table, tell
 from engram.errors import BadKey, KeyNeeded
 from engram.keys import KEY_FILE_VARIABLE, KEY_VARIABLE
 from engram.model.clock import zone_of
@@ -21,7 +21,7 @@ from engram.model.scope import DEFAULT_NAMESPACE
 from engram.opening import file_of_namespace, is_folder, namespaces_in, place
 
 if TYPE_CHECKING:
-    from engram.model.event import ArchiveReport, Backup
+    from engram.model.event import ArchiveReport
 
 
 keychain_option = click.option(
@@ -58,8 +58,8 @@ def init(run: CommandRun, keychain: bool, key_file: str | None, fields: bool) ->
     where = init_vault(path, passphrase=passphrase, key=key, fields=fields, config=run.config)
     for other in others:
         init_vault_like(other, path, passphrase or key, fields=fields, config=run.config)
-    done = "What is sensitive is sealed" if fields else "Encrypted"
-    _told(run, {"vault": path, "key": where}, f"{done}. The key is {where}.")
+    what = "What is sensitive is sealed" if fields else "Encrypted"
+    tell(run, {"vault": path, "key": where}, f"{what}. The key is {where}.")
 
 
 @vault.command("status")
@@ -77,7 +77,7 @@ def status(run: CommandRun) -> None:
     }[found.state]
     if found.state in {"vault", "fields"}:
         words += " A key is at hand." if found.unlocked else " Locked: `engram vault unlock` opens it."
-    _told(run, plain(found), words)
+    tell(run, plain(found), words)
 
 
 @vault.command("unlock")
@@ -88,7 +88,7 @@ def unlock(run: CommandRun) -> None:
 
     path = _files(run)[0]
     where = unlock_vault(path, _key_at_hand() or ask_passphrase("Passphrase"))
-    _told(run, {"vault": path, "held": where}, f"Unlocked. The key is held in {where}.")
+    tell(run, {"vault": path, "held": where}, f"Unlocked. The key is held in {where}.")
 
 
 @vault.command("lock")
@@ -98,7 +98,7 @@ def lock(run: CommandRun) -> None:
     from engram.api.vault import lock_vault
 
     was = lock_vault(_files(run)[0])
-    _told(run, {"locked": was}, "Locked." if was else "No key was held.")
+    tell(run, {"locked": was}, "Locked." if was else "No key was held.")
 
 
 @vault.command("rotate")
@@ -114,7 +114,7 @@ def rotate(run: CommandRun, keychain: bool, key_file: str | None) -> None:
     new = _key_of(key_file) if key_file else None
     passphrase = "" if new is not None or keychain else ask_passphrase("New passphrase", twice=True)
     where = rotate_vault(path, key=old, passphrase=passphrase, new_key=new)
-    _told(run, {"vault": path, "key": where}, f"The file has another key. It is {where}.")
+    tell(run, {"vault": path, "key": where}, f"The file has another key. It is {where}.")
 
 
 @vault.command("export-key")
@@ -125,7 +125,7 @@ def export_key(run: CommandRun) -> None:
 
     path = _files(run)[0]
     key = shown(path, _current(path))
-    _told(run, {"key": key}, key)
+    tell(run, {"key": key}, key)
 
 
 @vault.command("remove")
@@ -139,7 +139,7 @@ def remove(run: CommandRun, yes: bool) -> None:
     if not yes:
         click.confirm("Afterwards everybody who can read the file can read what is in it. Go on?", abort=True)
     remove_vault(path, key=_current(path))
-    _told(run, {"vault": None}, "The file is no vault any more.")
+    tell(run, {"vault": None}, "The file is no vault any more.")
 
 
 @vault.command("erase-session")
@@ -150,7 +150,7 @@ def erase_session(run: CommandRun, session: str) -> None:
     with run.open() as memory:
         removed = memory.vault.erase_session(session)
     told = ", ".join(f"{number} {name}" for name, number in removed.items() if number)
-    _told(run, {"removed": removed}, f"Erased: {told or 'nothing'}.")
+    tell(run, {"removed": removed}, f"Erased: {told or 'nothing'}.")
 
 
 @vault.command("audit")
@@ -165,7 +165,7 @@ def audit(run: CommandRun, limit: int, after: int) -> None:
         f"{one.number:>6}  {one.at:%Y-%m-%d %H:%M:%S}  {one.what:<10}  {one.actor:<12}  {one.subject}"
         for one in entries
     ]
-    _told(run, {"entries": plain(entries)}, "\n".join(lines) or "Nothing yet.")
+    tell(run, {"entries": plain(entries)}, "\n".join(lines) or "Nothing yet.")
 
 
 @vault.command("purge")
@@ -240,13 +240,6 @@ def _files(run: CommandRun) -> list[str]:
     return [str(file_of_namespace(where, name)) for name in names]
 
 
-def _told(run: CommandRun, told: dict[str, object], words: str) -> None:
-    if run.json:
-        say_json(told)
-    else:
-        say(run, words)
-
-
 # ---------------------------------------------------------------- backup
 # `engram backup` makes, lists and puts back copies of the file, and saves a damaged one.
 
@@ -263,7 +256,8 @@ def make(run: CommandRun, to: str | None) -> None:
     """Copy everything as it is now and check the copy; the memory may be in use meanwhile."""
     with run.open(whole_file=True) as memory:
         made = memory.backups.make(to)
-    _say(run, [made], "backed up to")
+    told = done("backed up to", f"{made.file}, {size(made.size_bytes)}")
+    tell(run, {"backups": [made]}, told, quiet=[made.file])
 
 
 @backup.command("list")
@@ -272,7 +266,10 @@ def list_backups(run: CommandRun) -> None:
     """The copies beside the memory, oldest first."""
     with run.open(whole_file=True) as memory:
         kept = memory.backups.list()
-    _say(run, kept, "")
+    rows = [(one.made_at.strftime("%Y-%m-%d %H:%M"), size(one.size_bytes), one.file) for one in kept]
+    none = "There is no backup yet: one is made by itself when the memory is a day old."
+    told = table(("made", "size", "file"), rows) if rows else none
+    tell(run, {"backups": kept}, told, quiet=[one.file for one in kept])
 
 
 @backup.command("restore")
@@ -296,16 +293,11 @@ def restore_backup(run: CommandRun, copy: str | None, at: str | None) -> None:
         copy = made.file
     else:
         kept = put_back(run.one_file, str(copy), run.config)
-    if run.json:
-        say_json({"restored": copy, "kept": kept, **({"missing": missing} if at else {})})
-        return
-    told = ", ".join(f"{count} {verb}" for verb, count in missing.items()) or "nothing"
-    say(
-        run,
-        text(("restored", "bold green"), f" {copy}"),
-        *([f"  the former file is {kept}"] if kept else []),
-        *([f"  between the copy and that time, and not in it: {told}"] if at else []),
-    )
+    lost = ", ".join(f"{count} {verb}" for verb, count in missing.items()) or "nothing"
+    lines = [f"  the former file is {kept}"] if kept else []
+    lines += [f"  between the copy and that time, and not in it: {lost}"] if at else []
+    value = {"restored": copy, "kept": kept, **({"missing": missing} if at else {})}
+    tell(run, value, done("restored", str(copy)), *lines)
 
 
 @backup.command("archive")
@@ -356,11 +348,8 @@ def migrate(run: CommandRun, source: str, target: str) -> None:
 
 
 def _say_archive(run: CommandRun, report: ArchiveReport, what: str, file: str) -> None:
-    if run.json:
-        say_json({**plain(report), "file": file})
-    elif not run.quiet:
-        counts = f" {counted(report.memories, 'memory', 'memories')}, {report.rows:,} rows in all"
-        say(run, text((what, "bold green"), f"{counts}: {file}"))
+    counts = f"{counted(report.memories, 'memory', 'memories')}, {report.rows:,} rows in all"
+    tell(run, {**plain(report), "file": file}, done(what, f"{counts}: {file}"), quiet=())
 
 
 @backup.command("salvage")
@@ -375,21 +364,4 @@ def salvage_command(run: CommandRun, chosen: str | None) -> None:
     from engram.opening import salvage
 
     report = salvage(run.one_file, run.config, chosen)
-    if run.json:
-        say_json(report)
-    else:
-        say_salvaged(run, report)
-
-
-def _say(run: CommandRun, kept: list[Backup], what: str) -> None:
-    if run.json:
-        say_json({"backups": kept})
-    elif run.quiet:
-        say(run, *(one.file for one in kept))
-    elif what:
-        say(run, text((what, "bold green"), f" {kept[0].file}, {size(kept[0].size_bytes)}"))
-    elif not kept:
-        say(run, "There is no backup yet: one is made by itself when the memory is a day old.")
-    else:
-        rows = [(one.made_at.strftime("%Y-%m-%d %H:%M"), size(one.size_bytes), one.file) for one in kept]
-        say(run, table(("made", "size", "file"), rows))
+    tell(run, report, *salvaged(report), quiet=())

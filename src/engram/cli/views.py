@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -274,14 +274,8 @@ def say_one(run: CommandRun, done: str, value: Any) -> None:
         say_many(run, [value])
     elif is_dataclass(value):
         told = ((f.name, plain(getattr(value, f.name))) for f in fields(value))
-        say(
-            run,
-            *(
-                text((f"{name}: ", "dim"), line(str(held)))
-                for name, held in told
-                if held not in (None, "", [])
-            ),
-        )
+        held = ((name, one) for name, one in told if one not in (None, "", []))
+        say(run, *(text((f"{name}: ", "dim"), line(str(one))) for name, one in held))
     else:
         say(run, text((f"{done} " if done else "", "bold green"), line(str(plain(value)))))
 
@@ -335,10 +329,6 @@ def _trigger(done: str, one: Trigger, _: CommandRun) -> Iterator[RenderableType]
     yield text((f"{done} ", "bold green"), (one.id, "cyan"), f" · {told}")
 
 
-def _gap(done: str, one: Gap, _: CommandRun) -> Iterator[RenderableType]:
-    yield text((f"{done} ", "bold green"), line(one.question))
-
-
 def _session(done: str, told: SessionInfo, _: CommandRun) -> Iterator[RenderableType]:
     if done:
         yield text((f"{done} ", "bold green"), line(told.id))
@@ -351,20 +341,6 @@ def _begun(_: str, begun: Begun, __: CommandRun) -> Iterator[RenderableType]:
     asked = " ".join(gap.question for gap in begun.questions)
     yield text((f"topic: {begun.topic} ", "dim"), (line(asked), "yellow"))
     yield from (text((f"{one['role']}: ", "dim"), shown(one["content"])) for one in begun.messages)
-
-
-def _heard(done: str, heard: Observation, _: CommandRun) -> Iterator[RenderableType]:
-    yield text((f"{done}, ", "bold yellow"), f"{counted(len(heard.receipts), 'memory', 'memories')} of it")
-
-
-def _learned(done: str, learned: Learned, _: CommandRun) -> Iterator[RenderableType]:
-    yield text((f"{done} ", "bold green"), shown(learned.memory.shown))
-
-
-def _completed(done: str, one: Completed, _: CommandRun) -> Iterator[RenderableType]:
-    yield text(
-        (f"{done}, ", "bold green"), f"{counted(len(one.promoted), 'memory', 'memories')} for everybody"
-    )
 
 
 def _profile_of(_: str, found: Behaviour, __: CommandRun) -> Iterator[RenderableType]:
@@ -383,10 +359,6 @@ def _identity(_: str, found: Reflections, __: CommandRun) -> Iterator[Renderable
         yield text(
             (f"{counted(found.memories, 'reflection')}{', compacted' if found.compacted else ''}", "dim")
         )
-
-
-def _lines(_: str, found: CoreSummary | Guidelines, __: CommandRun) -> Iterator[RenderableType]:
-    yield from (text(line(one)) for one in found.lines)
 
 
 def _map(_: str, found: KnowledgeMap, __: CommandRun) -> Iterator[RenderableType]:
@@ -453,22 +425,26 @@ def _decided(one: Decided) -> tuple[str, str, str]:
     return pair, line(one.rule), line(one.why) + left
 
 
-_ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterator[RenderableType]]] = {
+_ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterable[RenderableType]]] = {
     Abstraction: _tree,
     Begun: _begun,
     Behaviour: _profile_of,
     Card: _card,
     Commitment: _commitment,
-    Completed: _completed,
-    CoreSummary: _lines,
+    Completed: lambda done, one, _: [
+        text((f"{done}, ", "bold green"), f"{counted(len(one.promoted), 'memory', 'memories')} for everybody")
+    ],
+    CoreSummary: lambda _, found, __: [text(line(one)) for one in found.lines],
     Edge: _edge,
     Entity: _entity,
-    Gap: _gap,
-    Guidelines: _lines,
+    Gap: lambda done, one, _: [text((f"{done} ", "bold green"), line(one.question))],
+    Guidelines: lambda _, found, __: [text(line(one)) for one in found.lines],
     KnowledgeMap: _map,
-    Learned: _learned,
+    Learned: lambda done, one, _: [text((f"{done} ", "bold green"), shown(one.memory.shown))],
     Memory: changed,
-    Observation: _heard,
+    Observation: lambda done, one, _: [
+        text((f"{done}, ", "bold yellow"), f"{counted(len(one.receipts), 'memory', 'memories')} of it")
+    ],
     Profile: _profile,
     Receipt: _receipt,
     Reflections: _identity,

@@ -22,7 +22,7 @@ from engram.model.recall import Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.rules import screen
 from engram.server.compat.layers import some
-from engram.server.compat.requests import FILES, LenientRequest, Old, OldAnswer
+from engram.server.compat.requests import CLIENT, FILES, LenientRequest, Old, OldAnswer
 
 # ---------------------------------------------------------------- recalling
 # Asking of *files*: recall with a context ready for a prompt, search, and what was said.
@@ -42,8 +42,8 @@ PROJECTS = 10_000
 def recall(ask: LenientRequest) -> dict[str, Any]:
     """What helps with a question: the hits, and a block of them ready to stand in a prompt."""
     begun = time.perf_counter()
-    query, mode = ask.text("query"), _one_of(ask, "mode", "auto", tuple(MODES))
-    disclosure = _one_of(ask, "disclosure", "chunk", DISCLOSURES)
+    query, mode = ask.text("query"), one_of(ask, "mode", "auto", tuple(MODES))
+    disclosure = one_of(ask, "disclosure", "chunk", DISCLOSURES)
     top = _within(ask, "topK", MODES[mode], MOST)
     found = _found(ask, query, top) if mode != "no_recall" and top else None
     hits = [] if found is None else list(found)
@@ -77,8 +77,7 @@ def search(ask: LenientRequest) -> dict[str, Any]:
     query = ask.text("query")
     top = ask.whole("topK", ask.whole("maxResults", 10, 1, MOST), 1, MOST)
     found = ask.memory.recall(query, limit=top, dry=True, expand=False)
-    results = [hit_of(hit, ask.memory.access) for hit in found]
-    return {"query": query, "namespace": namespace_of(ask), "results": results, "count": len(results)}
+    return {"query": query, **_listed(ask, "results", [hit_of(hit, ask.memory.access) for hit in found])}
 
 
 def xray(ask: LenientRequest) -> dict[str, Any]:
@@ -101,19 +100,8 @@ def said(ask: LenientRequest) -> dict[str, Any]:
         for hit in found
         for turn in ask.memory.said(hit.memory.id)
     }
-    results = [*turns.values()][:limit]
-    return {
-        "query": query,
-        "namespace": namespace_of(ask),
-        "results": results,
-        "count": len(results),
-        "lcmEnabled": True,
-    }
-
-
-def archive(ask: LenientRequest) -> dict[str, Any]:
-    """Whether what is said is kept word for word: it is."""
-    return {"enabled": True, "namespace": namespace_of(ask)}
+    found_turns = [*turns.values()][:limit]
+    return {"query": query, **_listed(ask, "results", found_turns), "lcmEnabled": True}
 
 
 def health_of_recalls(ask: LenientRequest) -> dict[str, Any]:
@@ -123,6 +111,11 @@ def health_of_recalls(ask: LenientRequest) -> dict[str, Any]:
     except AccessDenied:
         snapshot = None
     return {"sessionKey": session_of(ask), "snapshot": snapshot}
+
+
+def _listed(ask: LenientRequest, name: str, items: list[Any], **more: Any) -> dict[str, Any]:
+    """A list under its name, with how many there are and where."""
+    return {"namespace": namespace_of(ask), "count": len(items), **more, name: items}
 
 
 def session_of(ask: LenientRequest) -> str:
@@ -173,7 +166,7 @@ def scope_of(ask: LenientRequest) -> Scope | None:
 
 def _found(ask: LenientRequest, query: str, top: int) -> Recall:
     tags = frozenset(_tags(ask) or ask.words("tag"))
-    every = _one_of(ask, "tagMatch", ask.text("tag_match", "any") or "any", MATCHES) == "all"
+    every = one_of(ask, "tagMatch", ask.text("tag_match", "any") or "any", MATCHES) == "all"
     return ask.memory.recall(
         query,
         limit=top,
@@ -199,7 +192,8 @@ def _within(ask: LenientRequest, name: str, default: int, most: int) -> int:
     return default if found is None else int(found)
 
 
-def _one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]) -> str:
+def one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]) -> str:
+    """One of a few words. Raises UnknownValue."""
     value = ask.text(name, default) or default
     if value not in known:
         raise UnknownValue(name, value, known)
@@ -212,6 +206,7 @@ def _one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]
 
 VERBS = {"keep-a": "a", "keep-b": "b", "merge": "merge", "both-valid": "both"}
 LATER = "needs-more-context"
+MESSAGE = frozenset({"role", "content", "name", "id"})
 PHASES = ("lightSleep", "rem", "deepSleep")
 DISPOSITIONS = {
     "active": Status.ACTIVE,
@@ -238,18 +233,13 @@ def health(ask: LenientRequest) -> dict[str, Any]:
     }
 
 
-def adapters(ask: LenientRequest) -> dict[str, Any]:
-    """Which client this is, as it says itself."""
-    name = ask.headers.get("x-engram-client-id") or None
-    return {"adaptersEnabled": True, "registered": [], "resolved": name}
-
-
 def observe(ask: LenientRequest) -> dict[str, Any]:
     """Listen to what was said: kept word for word, and read for memories."""
     session = session_of(ask)
     if not session:
         raise InvalidInput("sessionKey is required")
-    messages = [_message(one) for one in ask.objects("messages")]
+    # What only its own service needs is left out.
+    messages = [{name: one[name] for name in one if name in MESSAGE} for one in ask.objects("messages")]
     heard = ask.memory.observe(messages=messages, session=session, scope=scope_of(ask))
     return {
         "accepted": heard.logged,
@@ -264,41 +254,35 @@ def entities(ask: LenientRequest) -> dict[str, Any]:
     """Who and what is spoken of, last seen first."""
     limit, offset = ask.whole("limit", 50, 1, 500), ask.whole("offset", 0, 0, 500)
     found = ask.memory.entities.list(prefix=ask.text("q", ""), limit=offset + limit)[offset:]
-    told = [entity_of(one) for one in found]
-    return {
-        "namespace": namespace_of(ask),
-        "count": len(told),
-        "limit": limit,
-        "offset": offset,
-        "entities": told,
-    }
+    return _listed(ask, "entities", [entity_of(one) for one in found], limit=limit, offset=offset)
 
 
 def entity(ask: LenientRequest) -> OldAnswer:
     """What is known about somebody or something."""
     found = ask.memory.entities.get(ask.placed.get("name") or ask.text("name"))
-    if found is None:
-        return OldAnswer({"found": False, "namespace": namespace_of(ask)}, 404)
-    told = entity_of(found.entity) | {
+    told = found and entity_of(found.entity) | {
         "facts": [plain(one.fact) for one in found.facts],
         "memories": [memory_of(one) for one in found.memories],
         "related": [{"name": name, "count": count} for name, count in found.beside],
     }
-    return OldAnswer({"found": True, "namespace": namespace_of(ask), "entity": told})
+    return _found_or_not(ask, {"entity": told} if told else None)
+
+
+def _found_or_not(ask: LenientRequest, told: Mapping[str, Any] | None) -> OldAnswer:
+    """What was asked for by its name, or that there is none."""
+    value = {"found": told is not None, "namespace": namespace_of(ask), **(told or {})}
+    return OldAnswer(value, 404 if told is None else 200)
 
 
 def contradictions(ask: LenientRequest) -> dict[str, Any]:
     """Pairs that cannot both be true."""
     pairs = ask.memory.conflicts.list(ask.whole("limit", 50, 1, 500))
-    told = [_pair(one) for one in pairs]
-    return {"namespace": namespace_of(ask), "pairs": told, "count": len(told)}
+    return _listed(ask, "pairs", [_pair(one) for one in pairs])
 
 
 def resolve(ask: LenientRequest) -> dict[str, Any]:
     """Settle a pair."""
-    pair, verb = ask.text("pairId"), ask.text("verb")
-    if verb not in (*VERBS, LATER):
-        raise UnknownValue("verb", verb, (*VERBS, LATER))
+    pair, verb = ask.text("pairId"), one_of(ask, "verb", "", (*VERBS, LATER))
     one, _, two = pair.partition("..")
     if verb == LATER:
         return {"pairId": pair, "verb": verb, "resolved": False}
@@ -321,7 +305,7 @@ def contradiction(ask: LenientRequest) -> OldAnswer:
 
 def dispose(ask: LenientRequest) -> dict[str, Any]:
     """Say what becomes of a memory that was to be looked at."""
-    given = _one_of(ask, "status", "", tuple(DISPOSITIONS))
+    given = one_of(ask, "status", "", tuple(DISPOSITIONS))
     moved = ask.memory.set_status(ask.text("memoryId"), DISPOSITIONS[given], ask.text("reasonCode"))
     return {"memoryId": moved.id, "status": given, "reasonCode": ask.text("reasonCode"), "applied": True}
 
@@ -329,8 +313,7 @@ def dispose(ask: LenientRequest) -> dict[str, Any]:
 def queue(ask: LenientRequest) -> dict[str, Any]:
     """What waits for somebody to look at it: what is in doubt, and what was put aside."""
     filters = Filters(statuses=frozenset({Status.CHALLENGED, Status.QUARANTINED}))
-    items = [row_of(one) for one in ask.memory.list(filters=filters, limit=MOST)]
-    return {"namespace": namespace_of(ask), "items": items, "count": len(items)}
+    return _listed(ask, "items", [row_of(one) for one in ask.memory.list(filters=filters, limit=MOST)])
 
 
 def upkeep(ask: LenientRequest) -> dict[str, Any]:
@@ -339,7 +322,7 @@ def upkeep(ask: LenientRequest) -> dict[str, Any]:
              "startedAt": one.started_at.isoformat(),
              "finishedAt": one.finished_at.isoformat() if one.finished_at else None}
             for one in ask.memory.upkeep.runs(20)]  # fmt: skip
-    return {"namespace": namespace_of(ask), "runs": runs, "count": len(runs)}
+    return _listed(ask, "runs", runs)
 
 
 def quality(ask: LenientRequest) -> dict[str, Any]:
@@ -357,7 +340,7 @@ def console(ask: LenientRequest) -> dict[str, Any]:
 
 def dream(ask: LenientRequest) -> dict[str, Any]:
     """Sleep: in its deep phase memories mature, in the others they are replayed and linked."""
-    phase, dry = _one_of(ask, "phase", "", PHASES), ask.truth("dryRun")
+    phase, dry = one_of(ask, "phase", "", PHASES), ask.truth("dryRun")
     report = (ask.memory.consolidate if phase == "deepSleep" else ask.memory.dream)(dry=dry)
     return {"phase": phase, "runId": report.run.id, "dryRun": report.dry, "changes": report.changes}
 
@@ -421,11 +404,6 @@ def _pair(conflict: Conflict) -> dict[str, Any]:
     }
 
 
-def _message(given: Any) -> dict[str, Any]:
-    """A message without what only its own service needs."""
-    return {name: value for name, value in given.items() if name in {"role", "content", "name", "id"}}
-
-
 # ---------------------------------------------------------------- memories
 # Memories of *files*: keep, list, look at, and what happened to them.
 
@@ -458,42 +436,29 @@ def suggest(ask: LenientRequest) -> OldAnswer:
 def page(ask: LenientRequest) -> dict[str, Any]:
     """Memories, newest first or in another order; with `q` those that fit a question."""
     limit, offset = ask.whole("limit", 50, 1, 200), ask.whole("offset", 0, 0, 10_000_000)
-    sort = ask.text("sort", "created_desc") or "created_desc"
-    if sort not in SORTS:
-        raise UnknownValue("sort", sort, SORTS)
+    sort = one_of(ask, "sort", "created_desc", SORTS)
     filters = _filters(ask)
     if ask.text("q", ""):
         hits = ask.memory.recall(ask.text("q"), limit=min(offset + limit, 500), filters=filters, dry=True)
         memories, total = [hit.memory for hit in hits][offset:], len(hits)
     else:
         memories, total = _sorted(ask, filters, sort, offset, limit), ask.memory.count(filters=filters)
-    return {
-        "namespace": namespace_of(ask),
-        "sort": sort,
-        "total": total,
-        "count": len(memories),
-        "limit": limit,
-        "offset": offset,
-        "memories": [row_of(one) for one in memories],
-    }
+    rows = [row_of(one) for one in memories]
+    return _listed(ask, "memories", rows, sort=sort, total=total, limit=limit, offset=offset)
 
 
 def get(ask: LenientRequest) -> OldAnswer:
     """One memory."""
     found = ask.memory.get(_id(ask))
-    if found is None:
-        return OldAnswer({"found": False, "namespace": namespace_of(ask)}, 404)
-    return OldAnswer({"found": True, "namespace": namespace_of(ask), "memory": memory_of(found)})
+    return _found_or_not(ask, None if found is None else {"memory": memory_of(found)})
 
 
 def timeline(ask: LenientRequest) -> OldAnswer:
     """What happened to a memory, oldest first."""
     found = ask.memory.get(_id(ask))
-    if found is None:
-        return OldAnswer({"found": False, "namespace": namespace_of(ask), "count": 0, "timeline": []}, 404)
-    events = ask.memory.events(found.id, limit=ask.whole("limit", 200, 1, 1_000))
-    told = [event_of(one) for one in reversed(events)]
-    return OldAnswer({"found": True, "namespace": namespace_of(ask), "count": len(told), "timeline": told})
+    events = ask.memory.events(found.id, limit=ask.whole("limit", 200, 1, 1_000)) if found else []
+    told = _listed(ask, "timeline", [event_of(one) for one in reversed(events)])
+    return OldAnswer({"found": found is not None, **told}, 404 if found is None else 200)
 
 
 def _store(ask: LenientRequest, operation: str) -> OldAnswer:
@@ -529,7 +494,7 @@ def _fields(ask: LenientRequest) -> dict[str, Any]:
             raise InvalidInput(f"{name} may have {most} characters")
     fields: dict[str, Any] = {"source": SOURCE, "tags": _tags(ask), "session": session_of(ask)}
     if ask.text("category", ""):
-        fields["category"] = _one_of(ask, "category", "", CATEGORIES).replace("_", "-")
+        fields["category"] = one_of(ask, "category", "", CATEGORIES).replace("_", "-")
     if ask.has("confidence"):
         sure = ask.number("confidence") or 0.0
         if not 0.0 <= sure <= 1.0:
@@ -557,11 +522,11 @@ def _until(ttl: str) -> datetime:
 
 def _filters(ask: LenientRequest) -> Filters:
     filters = Filters(categories=frozenset(ask.words("category")))
-    if not ask.text("status", ""):
+    said = ask.text("status", "")
+    if not said:
         return filters
-    said = ask.text("status")
     wanted: Status = DISPOSITIONS[said] if said in DISPOSITIONS else member("status", Status, said)
-    return Filters(categories=filters.categories, statuses=frozenset({wanted}))
+    return replace(filters, statuses=frozenset({wanted}))
 
 
 def _sorted(ask: LenientRequest, filters: Filters, sort: str, offset: int, limit: int) -> list[Any]:
@@ -577,6 +542,9 @@ def _id(ask: LenientRequest) -> str:
     return ask.placed.get("id") or ask.text("memoryId")
 
 
+ADAPTERS = {"adaptersEnabled": True, "registered": []}
+
+
 def _route(address: str, call: Callable[[LenientRequest], Any], **more: Any) -> Old:
     method, _, path = address.partition(" ")
     return Old(method, f"{FILES}/{path}", call, in_default=True, **more)
@@ -584,7 +552,9 @@ def _route(address: str, call: Callable[[LenientRequest], Any], **more: Any) -> 
 
 ROUTES: tuple[Old, ...] = (
     _route("GET health", health),
-    _route("GET adapters", adapters),
+    _route(
+        "GET adapters", lambda ask: {**ADAPTERS, "resolved": ask.headers.get("x-engram-client-id") or None}
+    ),
     _route("POST observe", observe, status=202),
     _route("GET entities", entities),
     _route("GET entities/{name:path}", entity),
@@ -611,7 +581,7 @@ ROUTES: tuple[Old, ...] = (
     _route("POST coding-context", coding),
     _route("POST search", search, waits=False),
     _route("POST lcm/search", said, waits=False),
-    _route("GET lcm/status", archive),
+    _route("GET lcm/status", lambda ask: {"enabled": True, "namespace": namespace_of(ask)}),
     _route("POST memories", store),
     _route("POST suggestions", suggest),
     _route("GET memories", page),

@@ -24,7 +24,7 @@ from engram.operations.calls import get
 from engram.operations.values import encoded
 from engram.server.compat import files
 from engram.server.compat.files import memory_of
-from engram.server.compat.requests import CLIENT, LenientRequest, OldAnswer, named, standing
+from engram.server.compat.requests import LenientRequest, OldAnswer, named, standing
 from engram.server.route import JSON, read
 from engram.text.forms import key_fact
 
@@ -55,9 +55,8 @@ Answers = Callable[[LenientRequest], Any]
 def _judge(told: str, why: str) -> Answers:
     def judge(ask: LenientRequest) -> dict[str, Any]:
         """Say whether a memory helped."""
-        word, known = ask.text(told), JUDGED[told]
-        if word not in known:
-            raise UnknownValue(told, word, tuple(known))
+        known = JUDGED[told]
+        word = files.one_of(ask, told, "", tuple(known))
         found = ask.memory.feedback(ask.text("memoryId"), helpful=known[word], because=ask.text(why, ""))
         return {"memoryId": found.id, told: word, "recorded": True}
 
@@ -92,9 +91,7 @@ def identity(ask: LenientRequest) -> dict[str, Any]:
 
 def governance(ask: LenientRequest) -> dict[str, Any]:
     """Let memories mature; `shadow` only tells what would happen."""
-    mode = ask.text("mode", "shadow") or "shadow"
-    if mode not in MODES:
-        raise UnknownValue("mode", mode, MODES)
+    mode = files.one_of(ask, "mode", "shadow", MODES)
     return {**_ran(ask.memory.consolidate(dry=mode == "shadow")), "mode": mode}
 
 
@@ -191,12 +188,9 @@ def _discarded(ask: LenientRequest) -> str:
 
 
 def _linked(ask: LenientRequest) -> str:
-    kind = ask.text("linkType", "related_to") or "related_to"
-    strength = ask.share("linkStrength")
-    ask.memory.relate(
-        ask.text("memoryId"), ask.text("linkTargetId"), kind, weight=1.0 if strength is None else strength
-    )
-    return ask.text("memoryId")
+    kind, strength = ask.text("linkType", "related_to") or "related_to", ask.share("linkStrength")
+    ends = ask.text("memoryId"), ask.text("linkTargetId")
+    return ask.memory.relate(*ends, kind, weight=1.0 if strength is None else strength).source
 
 
 def _summarized(ask: LenientRequest) -> str:
@@ -313,7 +307,7 @@ def beside(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
     """The MCP server, and before it what answers those clients."""
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope.get("method") != "POST" or CLIENT not in {name for name, _ in scope["headers"]}:
+        if scope.get("method") != "POST":
             await inner(scope, receive, send)
             return
         request = Request(scope, receive)
@@ -384,9 +378,8 @@ async def _answer(memory_host: MemoryHost, request: Request, asked: Mapping[str,
     match asked.get("method"):
         case "initialize":
             server = {"name": "remnic", "version": __version__}
-            return reply(
-                result={"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": server}
-            )
+            said = {"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": server}
+            return reply(result=said)
         case "ping":
             return reply(result={})
         case "tools/list":
@@ -413,19 +406,14 @@ async def _called(
     try:
         there = standing(caller, memory_host.memory.access, named(headers, given), in_default=True)
         found = await memory_host.run(there, work)
-    except UnknownValue as error:
-        if error.field == "tool":
-            return reply(error={"code": NO_SUCH_TOOL, "message": error.message})
-        return reply(result=_failed(error))
     except EngramError as error:
-        return reply(result=_failed(error))
+        if isinstance(error, UnknownValue) and error.field == "tool":
+            return reply(error={"code": NO_SUCH_TOOL, "message": error.message})
+        said = {"type": "text", "text": f"{error.code}: {error.message}"}
+        return reply(result={"content": [said], "isError": True})
     told = json.loads(found)
     text = {"type": "text", "text": json.dumps(told, ensure_ascii=False, indent=2)}
     return reply(result={"content": [text], "structuredContent": told, "isError": False})
-
-
-def _failed(error: EngramError) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": f"{error.code}: {error.message}"}], "isError": True}
 
 
 def _reply(request_id: Any, **told: Any) -> bytes:

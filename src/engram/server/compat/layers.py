@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engram._version import __version__
-from engram.errors import AccessDenied, AmbiguousId, InvalidInput, NotFound, UnknownValue, WrongType
-from engram.lazily import dataclass
+from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue, WrongType
 from engram.model.capture import Outcome, Receipt, Turn
 from engram.model.facts import Claim
 from engram.model.memory import Filters, Kind, Layer, Memory
@@ -21,6 +20,7 @@ from engram.model.plain import plain
 from engram.model.recall import BUCKETS, Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.operations import calls
+from engram.rules.chains import Path
 from engram.rules.retention import layer_recency
 from engram.rules.traits import by_layers
 from engram.server.compat import layers_upkeep
@@ -56,22 +56,22 @@ def state(ask: LenientRequest) -> dict[str, Any]:
 
     What else the memory of the old fact says goes on holding.
     """
-    given = [ask.of(one) for one in ask.objects("facts")]
-    for one in given:
-        [one.text(part) for part in ("subject", "predicate", "object")]
+    given = [(one, _named(one)) for one in map(ask.of, ask.objects("facts"))]
     stated: list[dict[str, Any]] = []
     ended: list[Claim] = []
-    for one in given:
-        said = one.text("object").casefold()
-        over = [claim for claim in _same(one) if claim.fact.object != said]
-        claim = _attach(one) if one.has("memory_id") else _state(one)
-        names = {part: one.text(part) for part in ("subject", "predicate", "object")}
+    for one, names in given:
+        same = ask.memory.facts.query(names["subject"], names["predicate"])
+        over = [old for old in same if is_stated(old) and old.fact.object != names["object"].casefold()]
+        claim = _state(one, names)
         stated.append({**fact_of(claim), **names})
         for old in over:
             _end(ask.memory, old, by=fact_id(claim))
         ended += over
-    told = [{**fact_of(old)} for old in ended]
-    return {"facts": stated, "conflicts": told, "resolved": len(told)}
+    return {"facts": stated, "conflicts": [fact_of(old) for old in ended], "resolved": len(ended)}
+
+
+def _named(ask: LenientRequest) -> dict[str, str]:
+    return {part: ask.text(part) for part in ("subject", "predicate", "object")}
 
 
 def query(ask: LenientRequest) -> dict[str, Any]:
@@ -93,27 +93,19 @@ def query(ask: LenientRequest) -> dict[str, Any]:
 
 def everything(ask: LenientRequest) -> dict[str, Any]:
     """All facts, newest first."""
-    limit = ask.whole("limit", 100, 1, MOST)
-    offset = ask.whole("offset", 0, 0, MOST)
+    limit, offset = ask.whole("limit", 100, 1, MOST), ask.whole("offset", 0, 0, MOST)
     return _listed("facts", ask.memory.facts.query(limit=min(offset + limit, MOST))[offset:])
 
 
 def graph(ask: LenientRequest) -> dict[str, Any]:
     """Chains of facts from a name."""
     entity, hops = ask.text("entity"), ask.whole("hops", 2, 1, 3)
-    paths = ask.memory.facts.chain(entity, hops=hops)
-    chains = [{"path": [as_said(claim) for claim in path.claims]} for path in paths]
+    chains = _chains(ask.memory.facts.chain(entity, hops=hops))
     return {"entity": entity, "hops": hops, "chains": chains, "count": len(chains)}
 
 
-def conflicts(ask: LenientRequest) -> dict[str, Any]:
-    """Facts of one subject and predicate that hold beside each other."""
-    return _listed("conflicts", ask.memory.facts.query(ask.text("subject"), ask.text("predicate")))
-
-
-def history(ask: LenientRequest) -> dict[str, Any]:
-    """Everything ever stated about a subject and predicate, oldest first."""
-    return _listed("history", ask.memory.facts.history(ask.text("subject"), ask.text("predicate")))
+def _chains(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    return [{"path": [as_said(claim) for claim in path.claims]} for path in paths]
 
 
 def end(ask: LenientRequest) -> dict[str, Any]:
@@ -128,7 +120,7 @@ def end(ask: LenientRequest) -> dict[str, Any]:
 
 def _end(memory: Engram, claim: Claim, by: str = "") -> None:
     """End one fact of a memory; `by` is the fact that took its place."""
-    because = "another fact took its place" if by else "deleted by a client"
+    because = "another fact took its place" if by else DELETED
     names = as_said(claim)
     memory.facts.end(claim, because=because)
     now = memory.get(claim.memory.id)
@@ -150,41 +142,21 @@ def _parts(fact: Mapping[str, Any]) -> tuple[str, str, str]:
     return subject, canonical(predicate), object_
 
 
-def _state(ask: LenientRequest) -> Claim:
-    receipt = ask.memory.facts.add(
-        ask.text("subject"),
-        ask.text("predicate"),
-        ask.text("object"),
-        functional=False,
-        valid_from=moment_from("valid_from", ask.number("valid_from")),
-        source=SOURCE,
-    )
-    return _stated(ask, receipt.memory.id)
-
-
-def _attach(ask: LenientRequest) -> Claim:
-    """Let a memory that is there state the fact."""
-    memory = calls.get(ask.memory, ask.text("memory_id"))
+def _state(ask: LenientRequest, names: Mapping[str, str]) -> Claim:
+    """State a fact, by a memory of its own or by one that is there; the fact as it is known now."""
     since = moment_from("valid_from", ask.number("valid_from"))
-    fact = {part: ask.text(part) for part in ("subject", "predicate", "object")}
-    listed = memory.details.get("facts", [])
-    if not isinstance(listed, list | tuple):
-        raise InvalidInput("The details of that memory hold no list of facts.")
-    details = {**memory.details, "facts": [*listed, {**fact, "valid_from": plain(since)}]}
-    ask.memory.update(memory.id, details=details, because="a client stated a fact of it")
-    return _stated(ask, memory.id)
-
-
-def _stated(ask: LenientRequest, memory_id: str) -> Claim:
-    """The fact as it is known now."""
-    found = ask.memory.facts.of(memory_id)
-    said = ask.text("object").lower()
+    if not ask.has("memory_id"):
+        more: dict[str, Any] = {"functional": False, "valid_from": since, "source": SOURCE}
+        memory = ask.memory.facts.add(*names.values(), **more).memory
+    else:
+        memory = calls.get(ask.memory, ask.text("memory_id"))
+        listed = memory.details.get("facts", [])
+        if not isinstance(listed, list | tuple):
+            raise InvalidInput("The details of that memory hold no list of facts.")
+        details = {**memory.details, "facts": [*listed, {**names, "valid_from": plain(since)}]}
+        ask.memory.update(memory.id, details=details, because="a client stated a fact of it")
+    found, said = ask.memory.facts.of(memory.id), names["object"].lower()
     return next((one for one in reversed(found) if one.fact.object == said), found[-1])
-
-
-def _same(ask: LenientRequest) -> list[Claim]:
-    found = ask.memory.facts.query(ask.text("subject"), ask.text("predicate"))
-    return [one for one in found if is_stated(one)]
 
 
 def is_stated(claim: Claim) -> bool:
@@ -206,6 +178,7 @@ def _listed(name: str, claims: list[Claim]) -> dict[str, Any]:
 MEMORIES_SOURCE = "api"
 SESSION = "session"
 IMPORTANCE = 0.5
+DELETED, EMPTIED = "deleted by a client", "the trash was emptied"
 PAGE = 200
 KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
 
@@ -258,7 +231,7 @@ def _each(
 def page(ask: LenientRequest) -> dict[str, Any]:
     """Memories, newest first; `total` counts all that fit."""
     filters = Filters(
-        layers=frozenset({layer_from(ask.given["layer"])}) if ask.has("layer") else frozenset(),
+        layers=frozenset(_layers(ask, "layer")),
         tags_any=frozenset(ask.words("tag")),
         kinds=frozenset({kind_from(ask.given["kind"])}) if ask.has("kind") else frozenset(),
     )
@@ -266,11 +239,6 @@ def page(ask: LenientRequest) -> dict[str, Any]:
     found = [memory_of(one) for one in some(ask.memory, filters, offset, limit)]
     total = ask.memory.count(filters=filters)
     return {"memories": found, "count": len(found), "total": total, "limit": limit, "offset": offset}
-
-
-def get(ask: LenientRequest) -> dict[str, Any]:
-    """One memory by its id or the beginning of it."""
-    return memory_of(_found(ask))
 
 
 def change(ask: LenientRequest) -> dict[str, Any]:
@@ -288,16 +256,10 @@ def change(ask: LenientRequest) -> dict[str, Any]:
     return memory_of(moved(ask.memory, changed, wanted))
 
 
-def delete(ask: LenientRequest) -> dict[str, Any]:
-    """Put a memory into the trash."""
-    ask.memory.forget(_found(ask).id, "deleted by a client")
-    return {"ok": True}
-
-
 def delete_many(ask: LenientRequest) -> dict[str, Any]:
     """Put memories into the trash by id; or remove everything of a namespace for good."""
     if ask.has("ids"):
-        return {"deleted": sum(_forgotten(ask.memory, one) for one in ask.words("ids"))}
+        return {"deleted": sum(_forgotten(ask, one) for one in ask.words("ids"))}
     if not ask.has("namespace"):
         raise InvalidInput("give ids, or a namespace")
     gone = ask.memory.count()
@@ -317,11 +279,6 @@ def restore(ask: LenientRequest) -> dict[str, Any]:
     """Bring a memory back out of the trash."""
     ask.memory.trash.restore(ask.placed["id"])
     return {"restored": True}
-
-
-def purge(ask: LenientRequest) -> dict[str, Any]:
-    """Remove what lies in the trash for good."""
-    return {"purged": ask.memory.trash.purge("the trash was emptied")}
 
 
 def moved(memory: Engram, one: Memory, wanted: Layer) -> Memory:
@@ -375,22 +332,20 @@ def _place(ask: LenientRequest) -> dict[str, Any]:
     return {"scope": Scope(namespace=name)}
 
 
-def _found(ask: LenientRequest) -> Memory:
-    found = ask.memory.get(ask.placed["id"])
+def _found(ask: LenientRequest, memory_id: str = "") -> Memory:
+    wanted = memory_id or ask.placed["id"]
+    found = ask.memory.get(wanted)
     if found is None or found.status not in Filters().statuses:
-        raise NotFound(ask.placed["id"])
+        raise NotFound(wanted)
     return found
 
 
-def _forgotten(memory: Engram, memory_id: str) -> bool:
+def _forgotten(ask: LenientRequest, memory_id: str) -> bool:
     """Whether there was such a memory to be put into the trash."""
     try:
-        found = memory.get(memory_id)
-    except (AmbiguousId, InvalidInput):
+        ask.memory.forget(_found(ask, memory_id).id, DELETED)
+    except InvalidInput:
         return False
-    if found is None or found.status not in Filters().statuses:
-        return False
-    memory.forget(found.id, "deleted by a client")
     return True
 
 
@@ -414,8 +369,7 @@ def export(ask: LenientRequest) -> dict[str, Any]:
 def bring_in(ask: LenientRequest) -> dict[str, Any]:
     """Memories of an export, with their ids; those that are there already are left as they are."""
     if ask.has("text"):
-        extracted = _extracted(ask)
-        return {"imported": len(extracted), "memories": extracted}
+        return _extracted(ask, "memories", "imported")
     whole = ask.memory.access.all_namespaces
     records, errors = _each(ask, lambda one: _record(one, keep_place=whole))
     adopted = ask.memory.adopt(records.values())
@@ -426,12 +380,6 @@ def bring_in(ask: LenientRequest) -> dict[str, Any]:
         "skipped": len(adopted.known) + len(errors),
         "errors": [{"index": place, "reason": why} for place, why in sorted(errors.items())],
     }
-
-
-def extract(ask: LenientRequest) -> dict[str, Any]:
-    """Memories that a text holds."""
-    extracted = _extracted(ask)
-    return {"extracted": extracted, "count": len(extracted)}
 
 
 def flush(ask: LenientRequest) -> dict[str, Any]:
@@ -445,24 +393,23 @@ def window(ask: LenientRequest) -> dict[str, Any]:
     waiting: dict[str, list[Turn]] = {}
     for turn in ask.memory.history.unread():
         waiting.setdefault(turn.session, []).append(turn)
+    sizes = {session: sum(len(one.content) for one in turns) for session, turns in waiting.items()}
     told = {
-        session: {
-            "turns": len(turns),
-            "chars": sum(len(one.content) for one in turns),
-            "last_at": millis(turns[-1].at),
-        }
+        session: {"turns": len(turns), "chars": sizes[session], "last_at": millis(turns[-1].at)}
         for session, turns in waiting.items()
     }
     return {"sessions": told}
 
 
-def _extracted(ask: LenientRequest) -> list[dict[str, Any]]:
+def _extracted(ask: LenientRequest, name: str, count: str) -> dict[str, Any]:
+    """Memories that a text holds."""
     text = ask.text("text")
     session = f"{MOVING_SESSION}-{sha256(text.encode()).hexdigest()[:12]}"
     heard = ask.memory.observe(text, session=session)
     read = ask.memory.flush(session)
     receipts = (*heard.receipts, *read.receipts)
-    return [memory_of(one.memory) for one in {each.memory.id: each for each in receipts}.values()]
+    found = {one.memory.id: memory_of(one.memory) for one in receipts}
+    return {name: [*found.values()], count: len(found)}
 
 
 def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
@@ -501,22 +448,12 @@ WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 """Characters that are words, or syllables, by themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredMemory:
+class ScoredMemory(NamedTuple):
     """A memory with the numbers those clients are told."""
 
     memory: Memory
     relevance: float
     score: float
-
-    def told(self, now: datetime) -> dict[str, Any]:
-        """As those clients know it."""
-        numbers = {
-            "score": self.score,
-            "relevance": round(self.relevance, 4),
-            "recency": recency(self.memory, now),
-        }
-        return {**memory_of(self.memory), **numbers}
 
 
 def recall(ask: LenientRequest) -> dict[str, Any]:
@@ -540,7 +477,15 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
     if not ask.truth("dry"):
         ask.memory.touch([one.memory.id for one in shown if one.relevance > USED_ABOVE])
     told: dict[str, Any] = {
-        "memories": [one.told(now) for one in shown],
+        "memories": [
+            {
+                **memory_of(one.memory),
+                "score": one.score,
+                "relevance": round(one.relevance, 4),
+                "recency": recency(one.memory, now),
+            }
+            for one in shown
+        ],
         "query": ask.text("query"),
         "total_tokens": sum(tokens_of(one.memory.content) for one in shown),
         "layer_breakdown": Counter(str(one.memory.layer.number) for one in shown),
@@ -555,7 +500,8 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
 def _scored(ask: LenientRequest, found: Recall, now: datetime, *, layered: bool) -> list[ScoredMemory]:
     """Every hit with its score, and what facts about a name in the question lead to."""
     access = ask.memory.access
-    linked = {one.id: one for one in _linked(ask)}
+    every = ask.memory.facts.mentioned(ask.text("query"))
+    linked = {one.memory.id: one.memory for one in every if "facts" in one.memory.details}
     scored: list[ScoredMemory] = []
     for hit in found:
         relevance = 1.0 if linked.pop(hit.memory.id, None) else hit.relevance
@@ -571,12 +517,6 @@ def _scored(ask: LenientRequest, found: Recall, now: datetime, *, layered: bool)
     if layered or linked:
         scored.sort(key=lambda one: -one.score)
     return scored
-
-
-def _linked(ask: LenientRequest) -> list[Memory]:
-    """Memories whose facts are about something that the question names."""
-    every = ask.memory.facts.mentioned(ask.text("query"))
-    return [one.memory for one in every if "facts" in one.memory.details]
 
 
 def layered_score(memory: Memory, relevance: float, now: datetime) -> float:
@@ -630,7 +570,7 @@ def recent(ask: LenientRequest) -> dict[str, Any]:
     since = datetime.now(UTC) - timedelta(hours=hours)
     filters = Filters(
         created_since=since,
-        layers=frozenset({layer_from(ask.given["layer"])}) if ask.has("layer") else frozenset(),
+        layers=frozenset(_layers(ask, "layer")),
         min_importance=ask.share("min_importance") or 0.0,
         sources=frozenset(ask.words("source")),
     )
@@ -653,15 +593,19 @@ def mode_of(found: Recall) -> str:
 
 
 def _filters(ask: LenientRequest) -> Filters:
-    layers = ask.given.get("layers") or []
     return Filters(
-        layers=frozenset(layer_from(one) for one in (layers if isinstance(layers, list) else [layers])),
+        layers=frozenset(_layers(ask, "layers")),
         min_importance=ask.share("min_importance") or 0.0,
         sources=frozenset(ask.words("source")),
         tags_all=frozenset(ask.words("tags")),
         created_since=moment_from("since", ask.number("since")),
         created_until=moment_from("until", ask.number("until")),
     )
+
+
+def _layers(ask: LenientRequest, name: str) -> list[Layer]:
+    given = ask.given.get(name) or []
+    return [layer_from(one) for one in (given if isinstance(given, list) else [given])]
 
 
 def _ordered(scored: list[ScoredMemory], order: str) -> list[ScoredMemory]:
@@ -682,14 +626,9 @@ def _more(ask: LenientRequest, found: Recall, order: str) -> dict[str, Any]:
         told["time_filter"] = {**times, "sort_by": order}
     if found.plan.phrases:
         told["expanded_queries"] = list(found.plan.phrases)
-    chains = [
-        {"path": [as_said(claim) for claim in path.claims]}
-        for name in found.plan.entities[:CHAINS]
-        for path in ask.memory.facts.chain(name, limit=CHAINS)
-    ]
-    if chains:
-        told["fact_chains"] = chains
-    return told
+    names = found.plan.entities[:CHAINS]
+    chains = _chains(path for name in names for path in ask.memory.facts.chain(name, limit=CHAINS))
+    return {**told, "fact_chains": chains} if chains else told
 
 
 ROUTES: tuple[Old, ...] = (
@@ -697,11 +636,11 @@ ROUTES: tuple[Old, ...] = (
     Old("GET", "/memories", page),
     Old("DELETE", "/memories", delete_many),
     Old("POST", "/memories/batch", batch),
-    Old("GET", "/memories/{id}", get),
+    Old("GET", "/memories/{id}", lambda ask: memory_of(_found(ask))),
     Old("PATCH", "/memories/{id}", change),
-    Old("DELETE", "/memories/{id}", delete),
+    Old("DELETE", "/memories/{id}", lambda ask: {"ok": _forgotten(ask, _found(ask).id)}),
     Old("GET", "/trash", trash, in_default=True),
-    Old("DELETE", "/trash", purge, in_default=True),
+    Old("DELETE", "/trash", lambda ask: {"purged": ask.memory.trash.purge(EMPTIED)}, in_default=True),
     Old("POST", "/trash/{id}/restore", restore, in_default=True),
     Old("POST", "/recall", recall, waits=False),
     Old("GET", "/search", search),
@@ -711,12 +650,22 @@ ROUTES: tuple[Old, ...] = (
     Old("GET", "/facts", query, in_default=True),
     Old("GET", "/facts/all", everything, in_default=True),
     Old("GET", "/facts/graph", graph, in_default=True),
-    Old("GET", "/facts/conflicts", conflicts, in_default=True),
-    Old("GET", "/facts/history", history, in_default=True),
+    Old(
+        "GET",
+        "/facts/conflicts",
+        lambda ask: _listed("conflicts", ask.memory.facts.query(ask.text("subject"), ask.text("predicate"))),
+        in_default=True,
+    ),
+    Old(
+        "GET",
+        "/facts/history",
+        lambda ask: _listed("history", ask.memory.facts.history(ask.text("subject"), ask.text("predicate"))),
+        in_default=True,
+    ),
     Old("DELETE", "/facts/{id}", end, in_default=True),
     Old("GET", "/export", export, waits=True),
     Old("POST", "/import", bring_in),
-    Old("POST", "/extract", extract),
+    Old("POST", "/extract", lambda ask: _extracted(ask, "extracted", "count")),
     Old("POST", "/proxy/flush", flush),
     Old("GET", "/proxy/window", window),
     *layers_upkeep.UPKEEP_ROUTES,

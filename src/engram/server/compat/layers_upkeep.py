@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from engram._version import __version__
 from engram.api.facts import AS_SAID
 from engram.errors import InvalidInput, UnknownValue, WrongType
 from engram.maintain.auditing import AUDIT_MOST, AUDIT_SAFE, AUDIT_TOGETHER, SEEN
-from engram.model.context import BriefSection, Resume
+from engram.model.context import Resume
 from engram.model.event import Stats
 from engram.model.facts import Claim, Fact
 from engram.model.knowledge import Spent
@@ -136,22 +137,14 @@ def consolidate(ask: LenientRequest) -> dict[str, Any]:
     told |= {TOLD_BY_ID[name]: found for name, found in ids.items() if name in TOLD_BY_ID}
     if not dry:
         return {**told, "run": report.run.id}
-    would = {name: [_would(ask, one) for one in _ids(report).get(done, ())] for name, done in WOULD.items()}
-    return {**told, "dry_run": True, **would}
+    for name, done in WOULD.items():
+        found = [(one, ask.memory.get(one)) for one in ids.get(done, ())]
+        told[name] = [{"id": id_, **({"content": one.content} if one else {})} for id_, one in found]
+    return {**told, "dry_run": True}
 
 
-def audit(ask: LenientRequest) -> OldAnswer:
-    """Let a model look over what is known; what the sandbox allows is carried out."""
-    return _audited(ask, dry=False)
-
-
-def sandbox(ask: LenientRequest) -> OldAnswer:
-    """What an audit would do, without doing it."""
-    return _audited(ask, dry=True)
-
-
-def _audited(ask: LenientRequest, *, dry: bool) -> OldAnswer:
-    """Each proposal with its grade, as the audit of those clients tells it; 502 when the model failed."""
+def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
+    """Let a model look over what is known; each proposal with its grade, 502 when the model failed."""
 
     def failed() -> int:
         return sum(one.failed for one in ask.memory.spending(days=1) if one.component == "audit")
@@ -160,10 +153,6 @@ def _audited(ask: LenientRequest, *, dry: bool) -> OldAnswer:
     report = ask.memory.audit(dry=dry)
     if not report.decided and failed() > before:
         return OldAnswer({"error": "AI backend failed: it gave no usable answer"}, HTTPStatus.BAD_GATEWAY)
-    return OldAnswer(_graded(ask, report))
-
-
-def _graded(ask: LenientRequest, report: Report) -> dict[str, Any]:
     grades = [
         {
             "op": {"op": one.rule.removeprefix("audit."), "id": one.memory, "others": one.related.split()},
@@ -175,11 +164,12 @@ def _graded(ask: LenientRequest, report: Report) -> dict[str, Any]:
     good = sum(one["grade"] == GOOD for one in grades)
     score = good / len(grades) if grades else 1.0
     reviewed = min(AUDIT_MOST, ask.memory.count(filters=SEEN))
-    return {
+    clusters = math.ceil(reviewed / AUDIT_TOGETHER)
+    told = {
         "run": report.run.id,
         "total_reviewed": reviewed,
-        "cluster_count": math.ceil(reviewed / AUDIT_TOGETHER),
-        "batch_count": math.ceil(reviewed / AUDIT_TOGETHER),
+        "cluster_count": clusters,
+        "batch_count": clusters,
         "ops_proposed": len(grades),
         "grades": grades,
         "score": round(score, 4),
@@ -188,6 +178,7 @@ def _graded(ask: LenientRequest, report: Report) -> dict[str, Any]:
         "skipped": len(grades) - good,
         "summary": f"{len(grades)} proposals, {good} of them good",
     }
+    return OldAnswer(told)
 
 
 def _ids(report: Report) -> dict[str, list[str]]:
@@ -201,11 +192,6 @@ def _ids(report: Report) -> dict[str, list[str]]:
             known = found.setdefault(name, [])
             known += [each for each in told if each and each not in known]
     return {name: ids for name, ids in found.items() if ids}
-
-
-def _would(ask: LenientRequest, memory_id: str) -> dict[str, Any]:
-    memory = ask.memory.get(memory_id)
-    return {"id": memory_id} if memory is None else {"id": memory_id, "content": memory.content}
 
 
 def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool] | None:
@@ -240,7 +226,9 @@ def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
     hours = 4.0 if hours is None else min(max(hours, 0.0), 87_600.0)
     since, most = datetime.now(UTC) - timedelta(hours=hours), ask.whole("limit", 100, 1, 1_000)
     sections = {section.name: section for section in found.sections}
-    memories = {name: _memories(ask, sections.get(name)) for name in SECTIONS}
+    memories: dict[str, list[Memory]] = {name: [] for name in SECTIONS}
+    for name, section in sections.items():
+        memories[name] = [one for one in map(ask.memory.get, section.ids) if one is not None]
     memories["recent"] = [one for one in memories["recent"] if one.modified_at >= since]
     fits = _in_workspace(ask)
     if fits is not None:
@@ -250,28 +238,17 @@ def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
         for name in OF_WORKSPACES:
             memories[name] = [one for one in memories[name] if fits(one)]
     total = len(memories["core"])
-    memories = {**_within(memories, context)}
-    shape: Callable[[Memory], Mapping[str, Any]] = (
-        brief_of if ask.truth("compact", default=True) else memory_of
-    )
-    told = {name: [shape(one) for one in every[:most]] for name, every in memories.items()}
+    shape = brief_of if ask.truth("compact", default=True) else memory_of
+    kept = _within(memories, context)
+    told = {name: [shape(one) for one in every[:most]] for name, every in kept.items()}
     core = sections.get("core")
     return {
         **told,
         "hours": hours,
-        "core_count": len(told["core"]),
         "core_total": total + (core.left_out if core else 0),
         "core_summary_used": core is not None and core.how in {"model", "cached"},
-        "working_count": len(told["working"]),
-        "buffer_count": len(told["buffer"]),
-        "recent_count": len(told["recent"]),
-        "session_count": len(told["sessions"]),
+        **{f"{name.removesuffix('s')}_count": len(told[name]) for name in SECTIONS},
     }
-
-
-def _memories(ask: LenientRequest, section: BriefSection | None) -> Sequence[Memory]:
-    ids = () if section is None else section.ids
-    return [one for one in map(ask.memory.get, ids) if one is not None]
 
 
 ROUTES: tuple[Old, ...] = (
@@ -279,7 +256,7 @@ ROUTES: tuple[Old, ...] = (
     Old("GET", "/triggers/{action:path}", triggers, waits=True),
     Old("POST", "/consolidate", consolidate, owner_only=True),
     Old("POST", "/audit", audit, owner_only=True),
-    Old("POST", "/audit/sandbox", sandbox, owner_only=True),
+    Old("POST", "/audit/sandbox", partial(audit, dry=True), owner_only=True),
 )
 
 
@@ -288,27 +265,20 @@ WORDS = frozenset({"recall table", "words"})
 """What the doctor says of the text index under."""
 
 
-def stats(ask: LenientRequest) -> dict[str, Any]:
-    """How much is kept, layer by layer; over all namespaces also which there are."""
-    counted = ask.memory.stats()
-    told = counts_of(counted)
-    if ask.memory.access.all_namespaces:
-        told["namespaces"] = list(counted.by_namespace)
-    return told
-
-
 def repair(ask: LenientRequest) -> dict[str, Any]:
     """Put right what can be put right, and make the vectors that are missing."""
     findings = ask.memory.doctor(repair=True)
-    mended = {True: 0, False: 0}
-    for one in findings:
-        mended[one.name in WORDS] += one.mended
+    words = sum(one.mended for one in findings if one.name in WORDS)
+    orphans = sum(one.mended for one in findings) - words
     made = ask.memory.reembed()
-    return {
-        "orphans_removed": mended[False],
-        "fts_rebuilt": mended[True],
-        "embed_backfill_queued": made,
-    }
+    return {"orphans_removed": orphans, "fts_rebuilt": words, "embed_backfill_queued": made}
+
+
+def stats(ask: LenientRequest) -> dict[str, Any]:
+    """How much is kept, layer by layer; over all namespaces also which there are."""
+    counted = ask.memory.stats()
+    whole = ask.memory.access.all_namespaces
+    return counts_of(counted) | ({"namespaces": list(counted.by_namespace)} if whole else {})
 
 
 def vacuum(ask: LenientRequest) -> dict[str, Any]:
@@ -330,11 +300,6 @@ def usage(ask: LenientRequest) -> dict[str, Any]:
     days = sorted({one.day for one in spent}, reverse=True)
     daily = [{"date": day, **_sums("", [one for one in spent if one.day == day])} for day in days]
     return {"summary": summary, "daily": daily}
-
-
-def forget_usage(ask: LenientRequest) -> dict[str, Any]:
-    """Forget what models have cost."""
-    return {"deleted": ask.memory.forget_spending()}
 
 
 NO_CACHE = {"size": 0, "capacity": 0, "hits": 0, "misses": 0}
@@ -373,24 +338,23 @@ def counts_of(counted: Stats) -> dict[str, Any]:
     return {"total": sum(layers.values()), **layers, "by_kind": kinds}
 
 
-def _sums(prefix: str, spent: Iterable[Spent]) -> dict[str, Any]:
-    every = list(spent)
-    read, written = sum(one.prompt_tokens for one in every), sum(one.answer_tokens for one in every)
-    return {
-        f"{prefix}calls": sum(one.calls for one in every),
-        f"{prefix}input_tokens": read,
-        f"{prefix}output_tokens": written,
-        f"{prefix}cached_tokens": 0,
-        f"{prefix}tokens": read + written,
-        f"{prefix}duration_ms": sum(one.ms for one in every),
-        f"{prefix}cost": round(sum(one.cost for one in every), 6),
+def _sums(prefix: str, spent: Sequence[Spent]) -> dict[str, Any]:
+    read, written = sum(one.prompt_tokens for one in spent), sum(one.answer_tokens for one in spent)
+    told = {
+        "calls": sum(one.calls for one in spent),
+        "input_tokens": read,
+        "output_tokens": written,
+        "cached_tokens": 0,
+        "tokens": read + written,
+        "duration_ms": sum(one.ms for one in spent),
+        "cost": round(sum(one.cost for one in spent), 6),
     }
+    return {f"{prefix}{name}": value for name, value in told.items()}
 
 
-def _grouped(spent: Iterable[Spent], name: str) -> dict[str, Mapping[str, Any]]:
-    every = list(spent)
-    keys = dict.fromkeys(str(getattr(one, name)) for one in every)
-    return {key: _sums("", [one for one in every if getattr(one, name) == key]) for key in keys}
+def _grouped(spent: Sequence[Spent], name: str) -> dict[str, Mapping[str, Any]]:
+    keys = dict.fromkeys(str(getattr(one, name)) for one in spent)
+    return {key: _sums("", [one for one in spent if getattr(one, name) == key]) for key in keys}
 
 
 def _resident_kb() -> int:
@@ -407,7 +371,7 @@ UPKEEP_ROUTES: tuple[Old, ...] = (
     Old("POST", "/repair", repair, owner_only=True),
     Old("POST", "/vacuum", vacuum, owner_only=True),
     Old("GET", "/llm-usage", usage, owner_only=True),
-    Old("DELETE", "/llm-usage", forget_usage, owner_only=True),
+    Old("DELETE", "/llm-usage", lambda ask: {"deleted": ask.memory.forget_spending()}, owner_only=True),
 )
 
 
@@ -416,11 +380,6 @@ SUPERSEDED_BY = "superseded_by"
 KINDS = (Kind.SEMANTIC, Kind.EPISODIC, Kind.PROCEDURAL)
 LATEST_MS = 253_402_300_799_000
 """The end of the year 9999."""
-
-
-def decay_rate(memory: Memory) -> float:
-    """How quickly a memory grows old there."""
-    return PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else LAYER_RATES[memory.layer]
 
 
 def memory_of(memory: Memory) -> dict[str, Any]:
@@ -435,10 +394,10 @@ def memory_of(memory: Memory) -> dict[str, Any]:
         "last_accessed": millis(memory.last_accessed or memory.created_at),
         "access_count": memory.usage.accessed,
         "repetition_count": memory.usage.repeated,
-        "decay_rate": decay_rate(memory),
+        "decay_rate": PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else LAYER_RATES[memory.layer],
         "source": memory.source,
         "tags": list(memory.tags),
-        "kind": kind_of(memory.kind).value,
+        "kind": (memory.kind if memory.kind in KINDS else Kind.SEMANTIC).value,
         "modified_at": millis(memory.modified_at),
     }
     if memory.scope.namespace != DEFAULT_NAMESPACE:
@@ -458,17 +417,10 @@ def hit_of(hit: Hit, score: float | str) -> dict[str, Any]:
 
 def brief_of(memory: Memory) -> dict[str, Any]:
     """A memory as a summary shows it: what is usual is left out."""
-    told: dict[str, Any] = {
-        "content": memory.content,
-        "layer": memory.layer.number,
-        "importance": memory.importance,
-        "created_at": millis(memory.created_at),
-    }
-    if memory.tags:
-        told["tags"] = list(memory.tags)
-    if kind_of(memory.kind) is not Kind.SEMANTIC:
-        told["kind"] = memory.kind.value
-    return told
+    told = memory_of(memory)
+    usual = {"tags": [], "kind": Kind.SEMANTIC.value}
+    names = ("content", "layer", "importance", "created_at", "tags", "kind")
+    return {name: told[name] for name in names if name not in usual or told[name] != usual[name]}
 
 
 def fact_of(claim: Claim) -> dict[str, Any]:
@@ -486,33 +438,29 @@ def fact_of(claim: Claim) -> dict[str, Any]:
         told["valid_from"] = millis(since)
     if until is not None:
         told["valid_until"] = millis(until)
-    if by := _superseded_by(claim):
+    if by := str(_as_stated(claim).get(SUPERSEDED_BY) or ""):
         told["superseded_by"] = by
     return told
 
 
-def _superseded_by(claim: Claim) -> str:
+def _as_stated(claim: Claim) -> Mapping[str, Any]:
+    """A fact as a client stated it in the details of its memory; empty where none did."""
     listed = claim.memory.details.get("facts")
     for one in listed if isinstance(listed, list | tuple) else ():
         parts = one if isinstance(one, Mapping) else {}
-        if (str(parts.get("subject", "")).lower(), str(parts.get("object", "")).lower()) == (
-            claim.fact.subject,
-            claim.fact.object,
-        ):
-            return str(parts.get(SUPERSEDED_BY) or "")
-    return ""
+        ends = tuple(str(parts.get(name, "")).lower() for name in ("subject", "object"))
+        if ends == (claim.fact.subject, claim.fact.object):
+            return parts
+    return {}
 
 
 def as_said(claim: Claim) -> dict[str, str]:
     """The fact with its names as they were written, where it was stated as a fact."""
-    told, listed = triple_of(claim.fact), claim.memory.details.get("facts")
-    for one in listed if isinstance(listed, list | tuple) else ():
-        parts = one if isinstance(one, Mapping) else {}
-        said = {name: str(parts.get(name, "")) for name in ("subject", "object")}
-        if all(word.lower() == told[name] for name, word in said.items()):
-            predicate = str(parts.get(AS_SAID) or parts.get("predicate") or told["predicate"])
-            return {**told, **said, "predicate": predicate}
-    return told
+    told, said = triple_of(claim.fact), _as_stated(claim)
+    if not said:
+        return told
+    predicate = str(said.get(AS_SAID) or said.get("predicate") or told["predicate"])
+    return {"subject": str(said["subject"]), "predicate": predicate, "object": str(said["object"])}
 
 
 def triple_of(fact: Fact) -> dict[str, str]:
@@ -524,11 +472,6 @@ def fact_id(claim: Claim) -> str:
     """A name for a fact: its memory's id, and what tells it from the other facts of that memory."""
     said = "\n".join(triple_of(claim.fact).values())
     return f"{claim.memory.id}.{sha256(said.encode()).hexdigest()[:8]}"
-
-
-def kind_of(kind: Kind) -> Kind:
-    """The kind as far as those clients tell kinds apart."""
-    return kind if kind in KINDS else Kind.SEMANTIC
 
 
 def kind_from(value: Any) -> Kind:

@@ -16,44 +16,23 @@ if TYPE_CHECKING:
 URI = "memory://"
 MIME = "application/json"
 MARKDOWN = "text/markdown"
-RESOURCES: tuple[dict[str, Any], ...] = (
-    {
-        "uri": f"{URI}resume",
-        "name": "resume",
-        "title": "Where things stand",
-        "description": "What a session that starts cold should know.",
-        "mimeType": MARKDOWN,
-    },
-    {
-        "uri": f"{URI}pack",
-        "name": "pack",
-        "title": "The recall pack",
-        "description": "Rules, open loops, today's focus, context and procedures, to start a session with.",
-        "mimeType": MARKDOWN,
-    },
-    {
-        "uri": f"{URI}stats",
-        "name": "stats",
-        "title": "How much is remembered",
-        "description": "Counts by status, kind, category and layer.",
-        "mimeType": MIME,
-    },
+_ROWS = (
+    ("resume", "Where things stand", MARKDOWN, "What a session that starts cold should know."),
+    ("pack", "The recall pack", MARKDOWN,
+     "Rules, open loops, today's focus, context and procedures, to start a session with."),
+    ("stats", "How much is remembered", MIME, "Counts by status, kind, category and layer."),
+)  # fmt: skip
+RESOURCES: tuple[dict[str, Any], ...] = tuple(
+    {"uri": f"{URI}{name}", "name": name, "title": title, "description": told, "mimeType": mime}
+    for name, title, mime, told in _ROWS
 )
-TEMPLATES: tuple[dict[str, Any], ...] = (
-    {
-        "uriTemplate": f"{URI}{{id}}",
-        "name": "memory",
-        "title": "One memory",
-        "description": "Everything about a memory.",
-        "mimeType": MIME,
-    },
-    {
-        "uriTemplate": f"{URI}entities/{{name}}",
-        "name": "entity",
-        "title": "One entity",
-        "description": "What is known about somebody or something.",
-        "mimeType": MIME,
-    },
+_PLACED = (
+    ("memory", "{id}", "One memory", "Everything about a memory."),
+    ("entity", "entities/{name}", "One entity", "What is known about somebody or something."),
+)
+TEMPLATES: tuple[dict[str, Any], ...] = tuple(
+    {"uriTemplate": f"{URI}{place}", "name": name, "title": title, "description": told, "mimeType": MIME}
+    for name, place, title, told in _PLACED
 )
 _TOPIC = {"name": "topic", "description": "What it is about; may be left out", "required": False}
 PROMPTS: tuple[dict[str, Any], ...] = (
@@ -120,13 +99,10 @@ def mime_of(uri: str) -> str:
 def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:
     """The message a prompt begins with. Raises UnknownValue."""
     topic = given.get("topic", "").strip()
-    match name:
-        case "resume":
-            return _resume(memory, topic)
-        case "reflect":
-            return _reflect(memory, topic)
-        case _:
-            raise UnknownValue("prompt", name, tuple(one["name"] for one in PROMPTS))
+    made = {"resume": _resume, "reflect": _reflect}
+    if name not in made:
+        raise UnknownValue("prompt", name, tuple(made))
+    return made[name](memory, topic)
 
 
 def _resume(memory: Engram, topic: str) -> str:
