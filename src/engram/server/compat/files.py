@@ -22,7 +22,7 @@ from engram.model.recall import Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.rules import screen
 from engram.server.compat.layers import some
-from engram.server.compat.requests import CLIENT, FILES, LenientRequest, Old, OldAnswer
+from engram.server.compat.requests import FILES, LenientRequest, Old, OldAnswer
 
 # ---------------------------------------------------------------- recalling
 # Asking of *files*: recall with a context ready for a prompt, search, and what was said.
