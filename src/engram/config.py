@@ -13,9 +13,7 @@ the name of the system whose experience it carries (`layers`, `cortex`, `files`,
 
 from __future__ import annotations
 
-import logging
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, fields, replace
 from operator import attrgetter
@@ -24,10 +22,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engram.errors import ConfigError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, logging, tomllib
 from engram.model.clock import zone_of
-
-log = logging.getLogger(__name__)
 
 # ---------------------------------------------------------------- making
 # How a setting is written down: its default, its range or its known values, its meaning and its origin.
@@ -912,7 +908,7 @@ def _is_retired(name: str) -> bool:
     group, _, key = name.partition(".")
     if key not in RETIRED.get(group, "").split():
         return False
-    log.warning(
+    logging.getLogger(__name__).warning(
         "%s is no setting any more: the program keeps its own constant, this value is not used.", name
     )
     return True

@@ -6,13 +6,9 @@ holds. A file that is no vault needs none, and a key for it is an error: whoever
 
 from __future__ import annotations
 
-import base64
 import binascii
-import hashlib
 import json
 import os
-import secrets
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, field, replace
 from enum import StrEnum
@@ -20,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from engram.errors import BadKey, KeyNeeded, KeyNotWanted, NoKeychain, StoreError, VaultRefused
-from engram.lazily import dataclass
+from engram.lazily import base64, dataclass, hashlib, secrets, tempfile
 from engram.rules.sealing import KEY_BYTES, NONCE_BYTES, seal, subkey, unseal
 
 KEY_VARIABLE = "ENGRAM_KEY"

@@ -24,6 +24,11 @@ from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
+__all__ = [
+    "base64", "ctypes", "dataclass", "difflib", "hashlib", "hmac", "html", "lazily", "logging", "secrets",
+    "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo",
+]  # fmt: skip
+
 
 class LazyModule:
     """Stands for a module until something of it is asked for. Safe to use from many threads."""
@@ -46,8 +51,33 @@ def lazily(name: str) -> Any:
     return LazyModule(name)
 
 
+# Modules of the standard library that a question seldom looks into: `from engram.lazily import hashlib`.
 if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass  # noqa: PLC0414 (said twice: it is meant to go on)
+    import base64
+    import ctypes
+    import difflib
+    import hashlib
+    import hmac
+    import html
+    import logging
+    import secrets
+    import shutil
+    import tempfile
+    import tomllib
+    import uuid
+    import zipfile
+    import zoneinfo
+else:
+    base64, ctypes, difflib, hashlib, hmac, html, logging = map(
+        lazily, ("base64", "ctypes", "difflib", "hashlib", "hmac", "html", "logging")
+    )
+    secrets, shutil, tempfile, tomllib, uuid, zipfile, zoneinfo = map(
+        lazily, ("secrets", "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo")
+    )
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
 else:
 
     def dataclass(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
@@ -16,7 +14,7 @@ from urllib.parse import unquote
 from engram import plugins
 from engram.config import Config
 from engram.errors import ConfigError, EngramError, KeyNeeded, NoSuchFile, StoreError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib, uuid
 from engram.model.clock import Clock, SystemClock
 from engram.model.scope import DEFAULT_NAMESPACE
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
@@ -80,7 +78,7 @@ def beside(where: str) -> str:
         return str(file_of_namespace(where, DEFAULT_NAMESPACE))
     if not is_address(where):
         return where
-    return str(default_file().with_name(f"address-{sha256(where.encode()).hexdigest()[:12]}"))
+    return str(default_file().with_name(f"address-{hashlib.sha256(where.encode()).hexdigest()[:12]}"))
 
 
 def is_folder(where: str) -> bool:

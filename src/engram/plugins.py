@@ -12,14 +12,13 @@ An extension runs with the rights of the program. docs/extensions.md says what e
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from engram.errors import ConfigError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, logging
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from engram.model.recall import Question
     from engram.ports import Tools, View
 
-log = logging.getLogger(__name__)
 PREFIX: Final = "engram."
 KINDS: Final = ("sources", "channels", "steps", "embedders", "rerankers", "stores", "routes")
 """What can be added: each is a group of entry points, `engram.sources` and so on."""
@@ -70,7 +68,7 @@ def installed(kind: str) -> Iterator[tuple[str, Any]]:
         try:
             yield name, load(kind, name)
         except ConfigError as error:
-            log.warning("%s", error.message)
+            logging.getLogger(__name__).warning("%s", error.message)
 
 
 @cache

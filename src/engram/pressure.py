@@ -8,7 +8,6 @@ is ever refused.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import sys
@@ -20,7 +19,7 @@ from threading import Lock
 from typing import Final
 
 from engram.errors import MemoryFull
-from engram.lazily import dataclass
+from engram.lazily import ctypes, dataclass
 
 TIGHT: Final = 0.7
 """The share of the limit from which caches are let go of and maintenance waits."""

@@ -19,7 +19,6 @@ stands between them is never learned again.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache, lru_cache
@@ -30,7 +29,7 @@ from typing import Any, Final
 
 from engram.config import ContextConfig
 from engram.errors import ConfigError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, tomllib
 from engram.model.context import SECTIONS, Knowing, LanguageModel
 from engram.model.memory import Memory, Status
 from engram.model.session import Slot

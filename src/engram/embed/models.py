@@ -8,16 +8,13 @@ stays, and pulling again goes on from there.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, cast
 
 from engram.errors import EmbedderDown, InvalidInput
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib, shutil, zipfile
 
 ONNX_CHOICES: Final = ("model_quantized.onnx", "model_int8.onnx", "model.onnx")
 """Of the files a repository may have, the smallest that loses next to nothing comes first."""

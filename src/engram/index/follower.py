@@ -7,7 +7,6 @@ they are there, searches stay exact: over the rows in memory, or block by block 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from threading import Lock, Thread
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from engram.errors import EngramError
 from engram.index.ranking import Columns, Places, VectorLines, lengths
+from engram.lazily import logging
 from engram.model.memory import Space
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.rules.vectors import restore, sign, unit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from engram.errors import EngramError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib
 from engram.model.memory import UNSEALED, Kind, Layer, Memory, Policy, Priority, SealedWords, Tier, Type
 from engram.model.scope import HERE, Scope
 

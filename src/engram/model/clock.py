@@ -11,9 +11,9 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Final, Protocol
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from engram.errors import WorkCancelled
+from engram.lazily import zoneinfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -90,8 +90,8 @@ def zone_of(name: str) -> tzinfo:
         ahead = timedelta(hours=int(offset[2]), minutes=int(offset[3]))
         return timezone(ahead if offset[1] == "+" else -ahead)
     try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         message = f"there is no time zone {name!r}: give an IANA name such as Europe/Oslo, or +02:00"
         raise ValueError(message) from error
 

@@ -9,10 +9,8 @@ of six languages and their order, and whether a stranger speaks (`benchmarks/tra
 
 from __future__ import annotations
 
-import base64
 import binascii
 import codecs
-import html
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
-from engram.lazily import dataclass
+from engram.lazily import base64, dataclass, html
 from engram.model.memory import INGEST_TRUST, RELEASED, SUSPICION, Memory, Priority, Status, Suspicion
 from engram.text import lexicon, re
 

@@ -8,16 +8,13 @@ exports, packs, files, knowledge, indexes. The words come back by `opened` alone
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from engram.lazily import base64, hashlib, hmac
 from engram.model.capture import Turn
 from engram.model.memory import SUSPICION, Memory, SealedWords, Space, Tier
 from engram.rules.injection import SIGNS
@@ -351,7 +348,7 @@ def digest_of(secret: str) -> str:
     >>> digest_of("engram_x")[:12]
     '093a5ab1d2f3'
     """
-    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def match(secret: str, known: Iterable[tuple[str, Kept]]) -> Kept | None:

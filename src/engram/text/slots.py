@@ -9,11 +9,10 @@ leave out themselves ("sold the Golf") and write "im 27"; a clause is read as if
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, difflib
 from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.marks import is_correction, is_negated
@@ -639,7 +638,7 @@ def has_wrong_word(put: tuple[str, str], text: str) -> bool:
     if wrong:
         return re.search(rf"(?<![a-z0-9]){re.escape(wrong)}(?![a-z0-9])", lower) is not None
     near = (word for word in re.findall(r"[^\W\d_]{3,}", lower) if word != right and word[0] == right[0])
-    return any(SequenceMatcher(None, word, right).ratio() >= _NEARLY for word in near)
+    return any(difflib.SequenceMatcher(None, word, right).ratio() >= _NEARLY for word in near)
 
 
 _NEARLY: Final = 0.7

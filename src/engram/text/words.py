@@ -19,10 +19,9 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from hashlib import sha256
 from typing import Final, Literal
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib
 from engram.text import lexicon, re
 from engram.text.reading import read_once
 
@@ -147,7 +146,7 @@ def encode(word: str) -> str:
     raw = term.encode("utf-8", "replace")
     if len(raw) <= MAX_BYTES:
         return term
-    tail = f"_x{sha256(raw).hexdigest()[:16]}"
+    tail = f"_x{hashlib.sha256(raw).hexdigest()[:16]}"
     return raw[: MAX_BYTES - len(tail)].decode("utf-8", "ignore") + tail
 
 
@@ -376,7 +375,7 @@ def normalized(text: str) -> str:
 
 def content_hash(text: str) -> str:
     """SHA-256 of the normalized text, in hexadecimal."""
-    return sha256(normalized(text).encode()).hexdigest()
+    return hashlib.sha256(normalized(text).encode()).hexdigest()
 
 
 def _drop_punctuation(plain: str) -> str:

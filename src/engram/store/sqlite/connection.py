@@ -7,8 +7,6 @@ SQLite's own `memdb`, which all connections of this process that know its name s
 from __future__ import annotations
 
 import os
-import secrets
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import field
@@ -27,7 +25,7 @@ from engram.errors import (
     StoreCorrupt,
     StoreError,
 )
-from engram.lazily import dataclass
+from engram.lazily import dataclass, secrets, uuid
 from engram.model.clock import Clock
 
 QUEUE_LIMIT = 10_000  # writes that may wait before callers are told to slow down

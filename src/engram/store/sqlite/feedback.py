@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 
 import numpy as np
 
+from engram.lazily import logging
 from engram.model.clock import from_micros, to_micros
 from engram.model.memory import Space
 from engram.model.recall import Recalled
@@ -120,8 +120,6 @@ LIMIT :limit
 TOGETHER = 16
 """Recalls that are written together: a write each would take as long as the recall."""
 
-log = logging.getLogger(__name__)
-
 
 class SqliteRecalls(SmallTable):
     """How the last recalls went. Used by any thread but the writer's."""
@@ -146,7 +144,7 @@ class SqliteRecalls(SmallTable):
         with self._lock:
             held, self._held = self._held, []
         if held and not self._write_later(lambda db: _record(db, held)):
-            log.warning("The write queue is full: some recalls were not counted.")
+            logging.getLogger(__name__).warning("The write queue is full: some recalls were not counted.")
 
     def last(self, limit: int) -> list[Recalled]:
         """The last recalls that were written, oldest first."""

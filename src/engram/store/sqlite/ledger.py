@@ -8,17 +8,15 @@ A reason may repeat them, so it is the one thing of an event that can go; it can
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
-from hashlib import sha256
 from threading import Lock
 from typing import Any, NamedTuple
 
 from engram.errors import BadCursor, Overloaded
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib, logging
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Audited, AuditEntry, Event, Verb
 from engram.model.memory import Memory, Tier
@@ -326,7 +324,7 @@ def broken_link(db: Db) -> tuple[int, str]:
 
 def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
     """What an event adds to the chain: it changes with anything that stands in it or before it."""
-    return sha256(last + rows.encoded(told).encode()).digest()
+    return hashlib.sha256(last + rows.encoded(told).encode()).digest()
 
 
 def difference(row: int, old: Memory, new: Memory, names: Sequence[str]) -> Difference:
@@ -370,7 +368,7 @@ def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any
     for side in both:
         for name in side.keys() & set(WORDS):
             text = rows.to_json(side[name]).encode()
-            side[name] = f"sha256:{sha256(salt + text).hexdigest()[:DIGEST_LENGTH]}"
+            side[name] = f"sha256:{hashlib.sha256(salt + text).hexdigest()[:DIGEST_LENGTH]}"
     return both
 
 
@@ -446,8 +444,6 @@ NOTED_TOGETHER = 32
 NOTED_WITHIN_S = 1.0
 """Entries wait for others, but no longer than this while anybody goes on asking."""
 
-log = logging.getLogger(__name__)
-
 
 class SqliteAudit:
     """Who looked, and who was not let. Used by any thread but the writer's."""
@@ -481,7 +477,9 @@ class SqliteAudit:
         try:
             self._writer.run_later(lambda db: _note(db, held, before), AUDIT)
         except Overloaded:
-            log.warning("The write queue is full: %s lines of the audit are lost.", len(held))
+            logging.getLogger(__name__).warning(
+                "The write queue is full: %s lines of the audit are lost.", len(held)
+            )
 
     def entries(self, limit: int, after: int = 0) -> list[AuditEntry]:
         """Oldest first, after a number."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
 import apsw
 
 from engram.errors import MigrationChanged, NewerSchema, StoreError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib
 from engram.model.clock import Clock, SystemClock, to_micros
 from engram.store.sqlite.connection import Db, ask, ask_value
 
@@ -57,7 +56,7 @@ class Migration:
     @property
     def sha256(self) -> str:
         """What proves that it is the same step that ran."""
-        return sha256(self.sql.encode()).hexdigest()
+        return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
 def migrate(db: Db, clock: Clock, steps: tuple[Migration, ...] | None = None) -> bool:

@@ -8,9 +8,8 @@ line by line: words are compared as people read them, without case, whole words 
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, hashlib
 from engram.model.event import PurgeOrder
 from engram.model.scope import Scope
 from engram.store.sqlite.connection import NOTHING, Db, ask, ask_value
@@ -230,7 +229,7 @@ def _rename_places(db: Db, targets: PurgeTargets) -> int:
         names = ("project", "squad", "agent", "channel", "user")
         for name, part in zip(names, parts, strict=True):
             if part and (part.casefold() in targets.names):
-                other = f"{ERASED}-{sha256(f'{number} {name}'.encode()).hexdigest()[:12]}"
+                other = f"{ERASED}-{hashlib.sha256(f'{number} {name}'.encode()).hexdigest()[:12]}"
                 renamed += update(db, "scopes", {name: other}, id=number)
     return renamed
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -17,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from engram.errors import StoreBusy, StoreCorrupt, UpkeepBusy
+from engram.lazily import secrets
 from engram.model.clock import Clock
 from engram.model.scope import Scope
 from engram.model.session import snapshot_about

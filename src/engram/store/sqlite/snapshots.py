@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
-import tempfile
 from datetime import datetime
 from pathlib import Path
 
 from engram.errors import AccessDenied, StoreError
+from engram.lazily import secrets, tempfile
 from engram.model.clock import to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot

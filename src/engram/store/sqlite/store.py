@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
+from engram.lazily import logging, shutil, tempfile
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
 from engram.model.event import Finding
 from engram.ports import Unit
@@ -54,8 +52,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Found = TypeVar("Found")
-
-log = logging.getLogger(__name__)
 
 DATA_VERSION = "PRAGMA data_version"
 LATER, LATER_S = 32, 1.0
@@ -189,7 +185,7 @@ class SqliteStore:
             try:
                 self._writer.run_later(task, within)
             except Overloaded:
-                log.warning("The write queue is full: a count of uses was dropped.")
+                logging.getLogger(__name__).warning("The write queue is full: a count of uses was dropped.")
 
     def reading(self) -> AbstractContextManager[None]:
         """Inside, all that this thread reads is of one moment. Nothing else is to be waited for there."""
