@@ -1,5 +1,7 @@
 """Write docs/reference from the code itself: the settings, the errors, the commands; and the tables of tools.
 
+Also what calls for each of hundreds of patterns, which the package keeps so that a command need not read it.
+
 `python scripts/reference.py` writes the pages; with `--check` it only says which are stale, by exit code 1.
 """
 
@@ -16,9 +18,12 @@ from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from engram import config, errors
+from engram.recall import intents
+from engram.rules import injection
 from engram.server import problems
 from engram.server.mcp.tools import FULL, PINNED, Tool
 from engram.server.route import ROUTES, Route
+from engram.text import cues, lexicon
 
 if TYPE_CHECKING:
     import click
@@ -56,7 +61,15 @@ def pages() -> dict[Path, str]:
         "rest.md": rest_page(),
     }
     written = {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
-    return {**written, TOOLS: with_tools(TOOLS.read_text(encoding="utf-8")), LISTED: listed_tools()}
+    tools = {TOOLS: with_tools(TOOLS.read_text(encoding="utf-8")), LISTED: listed_tools()}
+    return {**written, **tools, lexicon.KEPT: kept_calls()}
+
+
+def kept_calls() -> str:
+    """The tables of patterns, a line each."""
+    sides = (cues.slot_patterns(side) for side in ("? ", "= "))
+    tables = (intents.patterns(), injection.wordings(), *sides)
+    return "".join(f"{table.line()}\n" for table in tables)
 
 
 def listed_tools() -> str:

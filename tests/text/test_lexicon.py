@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,3 +90,16 @@ def test_named_pieces_are_put_in_and_examples_left_out() -> None:
         "Please remember my sister's birthday is in May"
         in lexicon.examples("signals_english", "high instruction remember")[0]
     )
+
+
+def test_what_is_kept_of_patterns_says_what_they_say_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [("pet", r"\bmy (?:cat|dog)s?\b|tortoise"), ("age", r"\bi'?m \d+"), ("any", r"\d\d")]
+    texts = ["my cats are 12", "i'm 30", "a tortoise", "the dog", "我的狗"]
+    read = lexicon.NamedPatterns(listed)
+    line = read.line()
+    monkeypatch.setattr(lexicon, "_kept", lambda: (line,))
+    monkeypatch.setattr(lexicon, "needed", lambda _: pytest.fail("it was read anew"))
+
+    kept = lexicon.NamedPatterns(listed)
+
+    assert [kept.of(text) for text in texts] == [read.of(text) for text in texts]

@@ -8,15 +8,12 @@ each, and the scale carries the piece's importance, once for documents and once 
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
-from struct import Struct
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from engram.errors import EmbedderDown
 from engram.lazily import dataclass
@@ -25,8 +22,6 @@ from engram.ports import Health
 from engram.text import re
 
 if TYPE_CHECKING:
-    from zipfile import ZipInfo
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -54,9 +49,13 @@ class WordPieces:
     """The vocabulary and a cache of the words already cut. Safe to share between threads."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        self._rows = {piece: row for row, piece in enumerate(pieces) if piece}
-        self._longest = max(map(len, self._rows), default=0)
+        self._rows = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._rows.pop("", None)
         self._cut: dict[str, tuple[int, ...]] = {}
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._rows), default=0)
 
     @property
     def vocabulary(self) -> Mapping[str, int]:
@@ -238,38 +237,19 @@ def _written(path: Path) -> int:
 
 def read_table(path: Path) -> Table:
     """The table in a weights file, or a clear error."""
-    import zipfile
-
     import numpy as np
+
+    from engram.rules.vectors import mapped_arrays
 
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            about = json.loads(file["about"].tobytes())
-            rows = _mapped(opened, file.zip.getinfo("rows.npy"))
-            space = Space(about["model"], int(rows.shape[1]), about["version"])
-            pieces = WordPieces(file["pieces"].tobytes().decode("utf8").split("\n"))
-            scales = file["scales"].astype(np.float32)
-            questions = file["question_scales"].astype(np.float32)
-            return Table(space, pieces, rows, scales, questions)
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        file = mapped_arrays(path)
+        about = json.loads(file["about"].tobytes())
+        space = Space(about["model"], int(file["rows"].shape[1]), about["version"])
+        pieces = WordPieces(file["pieces"].tobytes().decode("utf8").split("\n"))
+        scales, questions = (file[name].astype(np.float32) for name in ("scales", "question_scales"))
+        return Table(space, pieces, file["rows"], scales, questions)
+    except (OSError, KeyError, ValueError) as error:
         raise EmbedderDown(f"The static model's weights at {path.name} cannot be read ({error}).") from error
-
-
-_LENGTHS_AT, _LENGTHS = 26, Struct("<HH")
-"""Where a zip file says how long name and remarks before an entry are."""
-
-
-def _mapped(opened: IO[bytes], entry: ZipInfo) -> NDArray[np.int8]:
-    """An array of the file that is read as far as it is used, and held once for all processes."""
-    import numpy as np
-
-    opened.seek(entry.header_offset + _LENGTHS_AT)
-    before = sum(_LENGTHS.unpack(opened.read(_LENGTHS.size)))
-    opened.seek(before, os.SEEK_CUR)
-    np.lib.format.read_magic(opened)
-    shape, _, kind = np.lib.format.read_array_header_1_0(opened)
-    mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    return np.frombuffer(mapped, kind, shape[0] * shape[1], opened.tell()).reshape(shape)
 
 
 def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:

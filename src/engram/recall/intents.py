@@ -189,11 +189,12 @@ def cues(question: str) -> frozenset[str]:
     >>> sorted(cues("What happened after the first trip?"))
     ['lookup hint', 'temporal', 'temporal hint']
     """
-    return frozenset(_patterns().of(_plain(question)))
+    return frozenset(patterns().of(_plain(question)))
 
 
 @cache
-def _patterns() -> lexicon.NamedPatterns:
+def patterns() -> lexicon.NamedPatterns:
+    """The parts of the list by name."""
     parts = (part for part in lexicon.headings("intents") if part not in {"frame", "idle"})
     return lexicon.NamedPatterns((part, row) for part in parts for row in lexicon.parts("intents")[part])
 

@@ -275,11 +275,12 @@ def _families(text: str, weighed: float, likely: float = LIKELY[0]) -> dict[str,
 
 def known_wordings(lower: str) -> tuple[str, ...]:
     """The families of known wordings in a text in lower case."""
-    return _wordings().of(lower)
+    return wordings().of(lower)
 
 
 @cache
-def _wordings() -> lexicon.NamedPatterns:
+def wordings() -> lexicon.NamedPatterns:
+    """The known wordings by family."""
     return lexicon.NamedPatterns((name, row) for name in WEIGHTS for row in lexicon.parts(LIST)[name])
 
 
@@ -424,7 +425,6 @@ class WordRows:
 
     def __init__(self, places: Mapping[str, int]) -> None:
         self._places = places
-        self._stems = {name[:-1]: row for name, row in places.items() if name[-1] == "*" and name[1:]}
         self._known: dict[str, tuple[int, ...]] = {}
 
     def windows(self, lower: str) -> list[list[int]]:
@@ -475,8 +475,8 @@ class WordRows:
             return self._places[word]
         beginnings = [word[:end] for end in range(len(word), _SHORTEST_STEM - 1, -1)]
         for beginning in beginnings:
-            if beginning in self._stems:
-                return self._stems[beginning]
+            if f"{beginning}*" in self._places:
+                return self._places[f"{beginning}*"]
         shortest = max(_SHORTEST_BEGINNING, len(word) - _LONGEST_ENDING)
         near = (self._places[one] for one in beginnings if len(one) >= shortest and one in self._places)
         return next(near, UNKNOWN)
@@ -526,8 +526,10 @@ class _Network(NamedTuple):
 def _network() -> _Network:
     import numpy as np
 
-    with np.load(Path(lexicon.__file__).with_name("data") / "injection.npz", allow_pickle=False) as file:
-        names = bytes(file["words"]).decode().split("\n")
-        words = WordRows({name: at for at, name in enumerate(names, NUMBER + 1)})
-        layers = tuple(file[name].astype(np.float32) for name in file.files if name.startswith("layer"))
-        return _Network(words, file["rows"], file["scale"], layers)
+    from engram.rules.vectors import mapped_arrays
+
+    file = mapped_arrays(Path(lexicon.__file__).with_name("data") / "injection.npz")
+    names = file["words"].tobytes().decode().split("\n")
+    words = WordRows(dict(zip(names, range(NUMBER + 1, NUMBER + 1 + len(names)), strict=True)))
+    layers = tuple(array.astype(np.float32) for name, array in file.items() if name.startswith("layer"))
+    return _Network(words, file["rows"], file["scale"], layers)

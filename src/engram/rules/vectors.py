@@ -6,9 +6,12 @@ and memories that have nothing to do with it; recall counts how many deviations 
 
 from __future__ import annotations
 
+import mmap
 from functools import lru_cache
-from math import inf, sqrt
+from math import inf, prod, sqrt
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -270,3 +273,30 @@ def meant(cosine: float, space_key: str) -> float:
         if cosine <= high:
             return from_ + (cosine - low) * (to - from_) / (high - low)
     return own.duplicate + (cosine - DEFAULT.duplicate) * (1 - own.duplicate) / (1 - DEFAULT.duplicate)
+
+
+# ---------------------------------------------------------------- weights
+
+
+_ENTRY, _LENGTHS, _HEAD = b"PK\x03\x04", (26, 28), 30
+"""How an entry of a zip file begins, where it says how long its name and remarks are, where those begin."""
+
+
+def mapped_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an `.npz` file as `numpy.savez` writes it, by name.
+
+    They are read as far as they are used, and held once for all processes. Raises OSError, ValueError.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    with path.open("rb") as opened:
+        whole = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        at = 0
+        while whole[at : at + len(_ENTRY)] == _ENTRY:
+            name, more = (int.from_bytes(whole[at + two : at + two + 2], "little") for two in _LENGTHS)
+            opened.seek(at + _HEAD + name + more)
+            np.lib.format.read_magic(opened)
+            shape, _, kind = np.lib.format.read_array_header_1_0(opened)
+            array = np.frombuffer(whole, kind, prod(shape), opened.tell()).reshape(shape)
+            found[whole[at + _HEAD : at + _HEAD + name].decode().removesuffix(".npy")] = array
+            at = opened.tell() + array.nbytes
+    return found

@@ -213,7 +213,8 @@ def _english_families() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     common = lexicon.words("stop_words")
     for row in lexicon.lines("kinship"):
-        stems = [words.terms(word)[0] for word in row.partition("|")[0].split() if word not in common]
+        spaced = row.partition("|")[0].split()
+        stems = [words.chunk_terms(word, True)[0] for word in spaced if word not in common]  # noqa: FBT003
         for stem in stems:
             found.setdefault(stem, []).extend(stems)
     return found
@@ -254,7 +255,7 @@ def kinds_named(question: str, asked: Iterable[str]) -> tuple[str, ...]:
     >>> kinds_named("Which fruit can't I eat?", ["fruit", "eat"])[0]
     'thingfruit'
     """
-    english, chinese = _kinds()[0]
+    english, chinese = _kinds(0)
     return _of_kinds(question, asked, english, chinese)
 
 
@@ -264,7 +265,7 @@ def things_named(statement: str, terms: Iterable[str]) -> tuple[str, ...]:
     >>> things_named("no grapefruit for me", ["grapefruit"]), things_named("我买了草莓", [])
     (('thingfruit',), ('thingfruit',))
     """
-    english, chinese = _kinds()[1]
+    english, chinese = _kinds(1)
     return _of_kinds(statement, terms, english, chinese)
 
 
@@ -279,22 +280,18 @@ def _of_kinds(text: str, terms: Iterable[str], english: _KindTerms, chinese: _Ki
 
 
 @cache
-def _kinds() -> tuple[tuple[_KindTerms, _KindTerms], tuple[_KindTerms, _KindTerms]]:
-    """The kinds by the words that ask for them and by the things of each, both English and Chinese."""
-    sides: tuple[tuple[dict[str, list[str]], ...], ...] = (({}, {}), ({}, {}))
+def _kinds(side: int) -> tuple[_KindTerms, _KindTerms]:
+    """The kinds by the words that ask for them (0) or by the things of each (1), English and Chinese."""
+    found: tuple[dict[str, list[str]], ...] = ({}, {})
     for row in lexicon.lines("things"):
         spaced, _, run_on = row.partition("|")
         kind = THING + spaced.split(maxsplit=1)[0]
         for place, listed in enumerate((spaced, run_on)):
-            for known, told in zip(sides, listed.split(" : "), strict=True):
-                for word in told.split():
-                    term = words.stem(word) if place == 0 else word
-                    known[place].setdefault(term, []).append(kind)
-    (asks, asks_run_on), (things, things_run_on) = (
-        tuple({word: tuple(dict.fromkeys(kinds)) for word, kinds in known.items()} for known in side)
-        for side in sides
-    )
-    return (asks, asks_run_on), (things, things_run_on)
+            for word in listed.split(" : ")[side].split():
+                term = words.stem(word) if place == 0 else word
+                found[place].setdefault(term, []).append(kind)
+    english, chinese = ({word: tuple(dict.fromkeys(told)) for word, told in one.items()} for one in found)
+    return english, chinese
 
 
 # ---------------------------------------------------------------- slots
@@ -327,11 +324,12 @@ def part_of_life(statement: str) -> str:
 
 @read_once
 def _slots(text: str, side: str) -> tuple[str, ...]:
-    return _slot_patterns(side).of(text.lower().replace("’", "'"))
+    return slot_patterns(side).of(text.lower().replace("’", "'"))
 
 
 @cache
-def _slot_patterns(side: str) -> lexicon.NamedPatterns:
+def slot_patterns(side: str) -> lexicon.NamedPatterns:
+    """The patterns that ask (`? `) or tell (`= `), by the terms they stand for."""
     return lexicon.NamedPatterns(
         (f"slot{title.replace(' ', '')}", row[2:])
         for title, rows in lexicon.parts("slots").items()

@@ -11,13 +11,18 @@ the pieces that the line cannot do without.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
+from zlib import crc32
 
 from engram.text import re
 from engram.text.reading import read_once
+
+KEPT: Final = Path(__file__).with_name("data") / "calls.jsonl"
+"""What calls for the patterns of the largest lists; `scripts/reference.py` writes it."""
 
 
 @cache
@@ -99,6 +104,10 @@ def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Patte
     return re.compile("|".join(f"(?:{row})" for row in rows) or r"(?!)")
 
 
+_ByStart = dict[str, list[tuple[str, int]]]
+"""Pieces, each with its rule, by how a word of theirs begins."""
+
+
 class Calls:
     r"""Which of many rules a text calls for: those of which a piece occurs in it.
 
@@ -110,16 +119,29 @@ class Calls:
     """
 
     def __init__(self, pieces: Sequence[tuple[str, ...]]) -> None:
-        self._always = [at for at, any_of in enumerate(pieces) if not any_of]
-        self._by_start: dict[str, list[tuple[str, int]]] = {}
-        loose: list[tuple[str, int]] = []
+        by_start: _ByStart = {"": []}
         few = sum(map(len, pieces)) <= _FEW
         for at, any_of in enumerate(pieces):
             for piece in any_of:
                 start = "" if few else _start_of(piece)
-                group = self._by_start.setdefault(start, []) if start else loose
-                group.append((piece.removeprefix("\b"), at))
+                by_start.setdefault(start, []).append((piece.removeprefix("\b"), at))
+        self._fill([at for at, any_of in enumerate(pieces) if not any_of], by_start)
+
+    def _fill(self, always: list[int], by_start: _ByStart) -> None:
+        loose = by_start.pop("")
+        self._always, self._by_start = always, by_start
         self._loose = loose, [pair for pair in loose if pair[0].isascii()]
+
+    def told(self) -> tuple[list[int], _ByStart]:
+        """All that `again` takes."""
+        return self._always, {"": self._loose[0], **self._by_start}
+
+    @classmethod
+    def again(cls, always: list[int], by_start: _ByStart) -> Calls:
+        """The same without looking for what the pieces begin with."""
+        made = cls(())
+        made._fill(always, by_start)
+        return made
 
     def of(self, lower: str) -> list[int]:
         """The places of the rules that a text in lower case calls for, in order."""
@@ -146,7 +168,8 @@ class NamedPatterns:
     r"""Many patterns with names: a text comes in, the names of those that occur in it come out.
 
     Each alternative of a pattern is tried only on a text that holds one of the pieces it cannot do without;
-    they are read from the pattern itself.
+    they are read from the pattern itself, or were for `data/calls.jsonl`: to read all takes longer than an
+    answer.
 
     >>> found = NamedPatterns([("pet", r"\bmy (?:cat|dog)s?\b|tortoise"), ("age", r"\bi'?m \d+")])
     >>> found.of("my cats and i"), found.of("i'm 30"), found.of("the dog")
@@ -154,8 +177,20 @@ class NamedPatterns:
     """
 
     def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
-        self._tried = [(name, one) for name, pattern in patterns for one in alternatives(pattern)]
-        self._calls = Calls([needed(one) for _, one in self._tried])
+        listed = list(patterns)
+        self._mark = crc32("\n".join(map(" ".join, listed)).encode())
+        kept = next((line for line in _kept() if line.startswith(f"[{self._mark},")), "")
+        if kept:
+            _, self._tried, calls = json.loads(kept)
+            self._calls = Calls.again(*calls)
+        else:
+            self._tried = [(name, one) for name, pattern in listed for one in alternatives(pattern)]
+            self._calls = Calls([needed(one) for _, one in self._tried])
+
+    def line(self) -> str:
+        """What is kept of it, read anew."""
+        calls = Calls([needed(one) for _, one in self._tried])
+        return json.dumps([self._mark, self._tried, calls.told()], ensure_ascii=False)
 
     def of(self, lower: str) -> tuple[str, ...]:
         """The names of the patterns that a text in lower case holds, in order."""
@@ -169,6 +204,11 @@ class NamedPatterns:
             if name not in found and compiled(expression).search(lower):
                 found.add(name)
                 yield name
+
+
+@cache
+def _kept() -> tuple[str, ...]:
+    return tuple(KEPT.read_text(encoding="utf-8").split("\n")) if KEPT.exists() else ()
 
 
 def alternatives(pattern: str) -> list[str]:
