@@ -8,21 +8,46 @@ ones: what a caller may not do (E4), a setting (E5), work that cannot go on now 
 
 from __future__ import annotations
 
-# ---------------------------------------------------------------- base
-# What every error of the engine has: a stable code and a message.
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+QUOTED = 60
+"""So many characters of what somebody gave are quoted."""
+
+
+class _Sentences(Formatter):
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion == "r":
+            return repr(str(value)[:QUOTED])
+        return ", ".join(value) if isinstance(value, tuple) else value
 
 
 class EngramError(Exception):
     """Anything the engine refuses or fails to do."""
 
     code = "E0000"
+    says = "{message}"
+    """The message. What it names is given in this order, and is an attribute of the error."""
+    takes: tuple[str, ...] = ("message",)
+    """The names in the order in which they are given, where the message has another."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "says" in vars(cls) and "takes" not in vars(cls):
+            cls.takes = tuple(dict.fromkeys(name for _, name, *_ in Formatter().parse(cls.says) if name))
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*given)
+        facts = dict(zip(self.takes, given, strict=True))
+        vars(self).update(facts)
+        self.message = _Sentences().vformat(self.says, (), facts)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 # ---------------------------------------------------------------- file
@@ -55,13 +80,10 @@ class KeyNotWanted(StoreError):
     """A key was given for a file that is not encrypted."""
 
     code = "E1011"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{path} is not encrypted, yet a key was given: `engram vault init` encrypts it; "
-            "or leave ENGRAM_KEY and ENGRAM_KEY_FILE unset."
-        )
-        self.path = path
+    says = (
+        "{path} is not encrypted, yet a key was given: `engram vault init` encrypts it; or leave "
+        "ENGRAM_KEY and ENGRAM_KEY_FILE unset."
+    )
 
 
 class BadKey(StoreError):
@@ -74,12 +96,10 @@ class NoKeychain(StoreError):
     """There is no place where a key could be held."""
 
     code = "E1013"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This system has no keychain that can be used (the extra `vault` brings `keyring`) and no "
-            "session folder: keep the key in a file of your own and name it by ENGRAM_KEY_FILE."
-        )
+    says = (
+        "This system has no keychain that can be used (the extra `vault` brings `keyring`) and no "
+        "session folder: keep the key in a file of your own and name it by ENGRAM_KEY_FILE."
+    )
 
 
 class VaultRefused(StoreError):
@@ -92,69 +112,49 @@ class StoreCorrupt(StoreError):
     """The file is damaged."""
 
     code = "E1002"
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(f"The file is damaged ({detail}): run `engram doctor`, or restore a backup.")
-        self.detail = detail
+    says = "The file is damaged ({detail}): run `engram doctor`, or restore a backup."
 
 
 class DiskFull(StoreError):
     """There is no room left to write."""
 
     code = "E1003"
-
-    def __init__(self) -> None:
-        super().__init__("The disk is full: nothing was written, reading goes on. Make room and try again.")
+    says = "The disk is full: nothing was written, reading goes on. Make room and try again."
 
 
 class BadArchive(StoreError):
     """What should be an archive cannot be read as one. Nothing was made of it."""
 
     code = "E1015"
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"The archive cannot be taken in: {why}.")
-        self.why = why
+    says = "The archive cannot be taken in: {why}."
 
 
 class DatabaseDown(StoreError):
     """The PostgreSQL server of a memory cannot be reached, or the connection to it broke."""
 
     code = "E1016"
-
-    def __init__(self, address: str, why: str) -> None:
-        super().__init__(f"{address} cannot be reached ({why}): see whether the server runs, and try again.")
-        self.address, self.why = address, why
+    says = "{address} cannot be reached ({why}): see whether the server runs, and try again."
 
 
 class StoreBusy(StoreError):
     """Another process held the file for too long."""
 
     code = "E1004"
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"Another process has been writing to the file for {seconds:g} s: try again.")
-        self.seconds = seconds
+    says = "Another process has been writing to the file for {seconds:g} s: try again."
 
 
 class NewerSchema(StoreError):
     """The file was written by a newer version."""
 
     code = "E1005"
-
-    def __init__(self, found: int, known: int) -> None:
-        super().__init__(f"The file has schema {found}, this version knows {known}: upgrade engram.")
-        self.found, self.known = found, known
+    says = "The file has schema {found}, this version knows {known}: upgrade engram."
 
 
 class Overloaded(StoreError):
     """More writes are waiting than the queue takes."""
 
     code = "E1006"
-
-    def __init__(self, waiting: int) -> None:
-        super().__init__(f"{waiting:,} writes are waiting already: slow down and try again.")
-        self.waiting = waiting
+    says = "{waiting:,} writes are waiting already: slow down and try again."
 
 
 class MemoryFull(EngramError):
@@ -174,12 +174,7 @@ class MigrationChanged(StoreError):
     """A migration that ran on this file is not the one this version carries."""
 
     code = "E1007"
-
-    def __init__(self, number: int) -> None:
-        super().__init__(
-            f"Migration {number} of this file differs from this version's: install the version that wrote it."
-        )
-        self.number = number
+    says = "Migration {number} of this file differs from this version's: install the version that wrote it."
 
 
 class NoSuchFile(StoreError):
@@ -209,9 +204,7 @@ class StoreClosed(StoreError):
     """The engine was closed before the call."""
 
     code = "E1008"
-
-    def __init__(self) -> None:
-        super().__init__("The engine is closed: open it again.")
+    says = "The engine is closed: open it again."
 
 
 # ---------------------------------------------------------------- mistakes
@@ -238,42 +231,29 @@ class ContentTooLong(InvalidInput):
     """A text is longer than a memory may be."""
 
     code = "E2002"
-
-    def __init__(self, field: str, length: int, limit: int) -> None:
-        super().__init__(
-            f"The {field} has {length:,} characters, the limit is {limit:,}: split it into several memories."
-        )
-        self.field, self.length, self.limit = field, length, limit
+    says = "The {field} has {length:,} characters, the limit is {limit:,}: split it into several memories."
 
 
 class TooManyTags(InvalidInput):
     """A memory carries only so many tags."""
 
     code = "E2003"
-
-    def __init__(self, count: int, limit: int) -> None:
-        super().__init__(f"{count} tags were given, a memory takes at most {limit}.")
-        self.count, self.limit = count, limit
+    says = "{count} tags were given, a memory takes at most {limit}."
 
 
 class BadTag(InvalidInput):
     """A tag is empty or too long."""
 
     code = "E2004"
-
-    def __init__(self, tag: str, limit: int) -> None:
-        super().__init__(f"The tag {tag[:40]!r} does not fit: a tag has 1 to {limit} characters.")
-        self.tag, self.limit = tag, limit
+    says = "The tag {tag!r} does not fit: a tag has 1 to {limit} characters."
 
 
 class UnknownValue(InvalidInput):
     """A word that is not one of the known ones."""
 
     code = "E2005"
-
-    def __init__(self, field: str, value: object, known: tuple[str, ...]) -> None:
-        super().__init__(f"{str(value)[:60]!r} is no {field}; known are: {', '.join(known)}.")
-        self.field, self.value, self.known = field, value, known
+    says = "{value!r} is no {field}; known are: {known}."
+    takes = ("field", "value", "known")
 
 
 class WorkspaceError(InvalidInput):
@@ -286,22 +266,15 @@ class TooMany(InvalidInput):
     """More is given at once than one call takes."""
 
     code = "E2040"
-
-    def __init__(self, what: str, number: int, limit: int) -> None:
-        super().__init__(
-            f"{number:,} {what} are too many for one call, which takes {limit:,}: send them in parts."
-        )
-        self.what, self.number, self.limit = what, number, limit
+    says = "{number:,} {what} are too many for one call, which takes {limit:,}: send them in parts."
+    takes = ("what", "number", "limit")
 
 
 class BadText(InvalidInput):
     """Text with characters that no file could keep."""
 
     code = "E2006"
-
-    def __init__(self, field: str, what: str) -> None:
-        super().__init__(f"The {field} holds {what}: send plain Unicode text.")
-        self.field, self.what = field, what
+    says = "The {field} holds {what}: send plain Unicode text."
 
 
 class WrongType(InvalidInput):
@@ -318,90 +291,64 @@ class OutOfRange(InvalidInput):
     """A number outside of its range."""
 
     code = "E2008"
-
-    def __init__(self, field: str, value: object, low: object, high: object) -> None:
-        super().__init__(f"The {field} is {value}, it must lie between {low} and {high}.")
-        self.field, self.value, self.low, self.high = field, value, low, high
+    says = "The {field} is {value}, it must lie between {low} and {high}."
 
 
 class BadCursor(InvalidInput):
     """A page was asked for with a cursor that no page gave out."""
 
     code = "E2009"
-
-    def __init__(self, cursor: str) -> None:
-        super().__init__(f"The cursor {cursor[:40]!r} came from no page: start again without one.")
-        self.cursor = cursor
+    says = "The cursor {cursor!r} came from no page: start again without one."
 
 
 class BadTransition(InvalidInput):
     """A status change that makes no sense."""
 
     code = "E2010"
-
-    def __init__(self, old: str, new: str) -> None:
-        super().__init__(f"A memory that is {old} cannot become {new}.")
-        self.old, self.new = old, new
+    says = "A memory that is {old} cannot become {new}."
 
 
 class NotFound(InvalidInput):
     """No memory with that id is there for this caller."""
 
     code = "E2011"
-
-    def __init__(self, memory_id: str) -> None:
-        super().__init__(f"There is no memory {memory_id[:60]!r} that you can see.")
-        self.memory_id = memory_id
+    says = "There is no memory {memory_id!r} that you can see."
 
 
 class AmbiguousId(InvalidInput):
     """A shortened id fits several memories."""
 
     code = "E2012"
-
-    def __init__(self, prefix: str, count: int) -> None:
-        super().__init__(f"{count} memories begin with {prefix[:60]!r}: give more of the id.")
-        self.prefix, self.count = prefix, count
+    says = "{count} memories begin with {prefix!r}: give more of the id."
+    takes = ("prefix", "count")
 
 
 class CycleRefused(InvalidInput):
     """A directed relation would close a circle."""
 
     code = "E2013"
-
-    def __init__(self, edge_type: str) -> None:
-        super().__init__(f"This {edge_type} relation would close a circle, which has no meaning.")
-        self.edge_type = edge_type
+    says = "This {edge_type} relation would close a circle, which has no meaning."
 
 
 class BadImport(InvalidInput):
     """A line of an import cannot be read as a memory."""
 
     code = "E2014"
-
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(f"Line {line} of the import: {why}")
-        self.line, self.why = line, why
+    says = "Line {line} of the import: {why}"
 
 
 class ShortId(InvalidInput):
     """Too little of an id to mean one memory safely."""
 
     code = "E2015"
-
-    def __init__(self, prefix: str, least: int) -> None:
-        super().__init__(f"{prefix[:60]!r} is too little of an id: give at least {least} characters.")
-        self.prefix, self.least = prefix, least
+    says = "{prefix!r} is too little of an id: give at least {least} characters."
 
 
 class UnknownFormat(InvalidInput):
     """A file that no reader knows."""
 
     code = "E2016"
-
-    def __init__(self, name: str, why: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"{name}: {why}; name its format, one of: {', '.join(known)}.")
-        self.name, self.why, self.known = name, why, known
+    says = "{name}: {why}; name its format, one of: {known}."
 
 
 class SourceTooLarge(InvalidInput):
@@ -418,89 +365,63 @@ class BadSource(InvalidInput):
     """A file is not what its format says it is."""
 
     code = "E2018"
-
-    def __init__(self, name: str, kind: str, why: str) -> None:
-        super().__init__(f"{name} cannot be read as {kind}: {why}")
-        self.name, self.kind, self.why = name, kind, why
+    says = "{name} cannot be read as {kind}: {why}"
 
 
 class UnknownEntity(NotFound):
     """Nothing that this caller may see goes by that name."""
 
     code = "E2021"
-
-    def __init__(self, name: str) -> None:
-        InvalidInput.__init__(self, f"Nothing is known under the name {name[:60]!r}.")
-        self.name = name
+    says = "Nothing is known under the name {name!r}."
 
 
 class UnknownRun(InvalidInput):
     """There is no run of upkeep with this id."""
 
     code = "E2022"
-
-    def __init__(self, run_id: str) -> None:
-        super().__init__(f"There is no run {run_id!r}; `engram runs` lists the last ones.")
-        self.run_id = run_id
+    says = "There is no run {run_id!r}; `engram runs` lists the last ones."
 
 
 class NotUndoable(InvalidInput):
     """A run that cannot be taken back."""
 
     code = "E2023"
-
-    def __init__(self, run_id: str, reason: str) -> None:
-        super().__init__(f"The run {run_id} cannot be taken back: {reason}.")
-        self.run_id = run_id
+    says = "The run {run_id} cannot be taken back: {reason}."
 
 
 class NoFurtherLayer(InvalidInput):
     """A memory in the core cannot be promoted, one in the buffer cannot be demoted."""
 
     code = "E2024"
-
-    def __init__(self, layer: str, verb: str) -> None:
-        super().__init__(f"The memory is in the {layer} already: there is no layer to {verb} it to.")
-        self.layer, self.verb = layer, verb
+    says = "The memory is in the {layer} already: there is no layer to {verb} it to."
 
 
 class UnknownSession(InvalidInput):
     """No session of that name is awake or asleep here."""
 
     code = "E2025"
-
-    def __init__(self, session: str) -> None:
-        super().__init__(f"There is no session {session!r}: it has ended, or slept too long. Start it again.")
-        self.session = session
+    says = "There is no session {session!r}: it has ended, or slept too long. Start it again."
 
 
 class PromptTooLong(InvalidInput):
     """The system prompt and the message alone are more than a prompt may have."""
 
     code = "E2026"
-
-    def __init__(self, tokens: int, budget: int) -> None:
-        super().__init__(f"System prompt and message take {tokens:,} of {budget:,} tokens: shorten them.")
-        self.tokens, self.budget = tokens, budget
+    says = "System prompt and message take {tokens:,} of {budget:,} tokens: shorten them."
 
 
 class TurnNotBegun(InvalidInput):
     """A turn of a session was asked for what it only has once it has begun."""
 
     code = "E2027"
-
-    def __init__(self) -> None:
-        super().__init__("The turn has not begun: use it in a `with` block, or call begin() first.")
+    says = "The turn has not begun: use it in a `with` block, or call begin() first."
 
 
 class NotPublishable(InvalidInput):
     """A memory that cannot be offered to others."""
 
     code = "E2028"
-
-    def __init__(self, memory_id: str, reason: str) -> None:
-        super().__init__(f"The memory {memory_id[:8]} cannot be offered to others: {reason}.")
-        self.memory_id = memory_id
+    says = "The memory {memory_id:.8} cannot be offered to others: {reason}."
 
 
 # ---------------------------------------------------------------- outside
@@ -511,20 +432,14 @@ class AccessDenied(EngramError):
     """The caller may not see or change that."""
 
     code = "E4001"
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"This caller may not {what}.")
+    says = "This caller may not {what}."
 
 
 class TooManyRecalls(EngramError):
     """An agent asks more often than it may."""
 
     code = "E4002"
-
-    def __init__(self, limit: int, per: str, seconds: float) -> None:
-        super().__init__(f"An agent may recall {limit:,} times a {per}: wait {seconds:.0f} s.")
-        self.limit, self.per = limit, per
-        self.seconds = seconds
+    says = "An agent may recall {limit:,} times a {per}: wait {seconds:.0f} s."
 
 
 class TooMuchWritten(EngramError):
@@ -580,30 +495,21 @@ class WorkCancelled(EngramError):
     """The work was ended because nobody waits for it any more."""
 
     code = "E7003"
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"The work was ended before it was done: {why}.")
-        self.why = why
+    says = "The work was ended before it was done: {why}."
 
 
 class TurnAborted(EngramError):
     """Somebody turned to another agent while this turn was under way."""
 
     code = "E7002"
-
-    def __init__(self, session: str) -> None:
-        super().__init__(f"The turn of session {session!r} was aborted: stop here, its answer is not wanted.")
-        self.session = session
+    says = "The turn of session {session!r} was aborted: stop here, its answer is not wanted."
 
 
 class UpkeepBusy(EngramError):
     """Somebody else maintains this file at the moment."""
 
     code = "E7001"
-
-    def __init__(self, work: str) -> None:
-        super().__init__(f"Another process is busy with {work} on this file: try again later.")
-        self.work = work
+    says = "Another process is busy with {work} on this file: try again later."
 
 
 class DoorError(EngramError):
@@ -616,9 +522,4 @@ class ModelNeeded(EngramError):
     """Something that only a model can do was asked for, and there is none."""
 
     code = "E3011"
-
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} needs a model: set llm.base_url and llm.model, and llm.level to auto or full."
-        )
-        self.what = what
+    says = "{what} needs a model: set llm.base_url and llm.model, and llm.level to auto or full."

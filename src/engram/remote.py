@@ -240,8 +240,7 @@ def _error(answer: httpx.Response) -> EngramError:
 def _raised(code: str, message: str, facts: Mapping[str, Any]) -> EngramError:
     kind = next((one for one in _kinds(EngramError) if one.code == code), EngramError)
     error = kind.__new__(kind)
-    EngramError.__init__(error, message)
-    vars(error).update(facts)
+    vars(error).update(facts, message=message)
     return error
 
 
