@@ -1,8 +1,7 @@
 """What somebody has a reason to turn, with its range, its meaning and where it comes from.
 
 Every other number is a named constant beside its rule. A preset only sets settings: a number that differs
-from preset to preset is therefore one. Former settings are known by name (`RENAMED`, `RETIRED`): they go on
-to work, or are passed over with a warning.
+from preset to preset is therefore one. Settings that were renamed go on to work under their former names.
 
 Values come, later ones winning, from: the defaults here, a preset, a TOML file, the environment
 (`ENGRAM_RECALL__LIMIT=20`), and arguments (`{"recall.limit": 20}`). A bad value names itself and its range.
@@ -22,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engram.errors import ConfigError
-from engram.lazily import dataclass, logging, tomllib
+from engram.lazily import dataclass, tomllib
 from engram.model.clock import zone_of
 
 # ---------------------------------------------------------------- making
@@ -783,8 +782,6 @@ def change_now(config: Config, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 def _overlaid(config: Config, values: Mapping[str, Any]) -> Config:
     for given, value in values.items():
-        if _is_retired(given):
-            continue
         name = RENAMED.get(given, given)
         group, _, key = name.partition(".")
         checked = _checked(name, value)
@@ -851,67 +848,6 @@ RENAMED: Final[Mapping[str, str]] = {
     "trust.half_life_days": "retention.half_life_days",
 }
 """Settings under the names of earlier versions, which go on to work."""
-RETIRED: Final[Mapping[str, str]] = {
-    "capture": "rule_confidence echo_hours",
-    "context": "verbatim_exchanges uncertainty told_exchanges identity_share working_share "
-    "history_share recalled_share schemas_share skills_share today_share roster_share most_memories",
-    "doubt": "probe_again_days probes stale_uses references files file_bytes mentions asked "
-    "asked_days gaps names check_days core_lines probe_days drift_days",
-    "edges": "similar entities mentions common_name facts most gain grace_days window_days loss floor",
-    "forgetting": "commitment_days importance_floor",
-    "importance": "floor base frequency recency emotion stability layer trust confirmations activation "
-    "repetition_weight",
-    "index": "exact_limit rescore",
-    "knowledge": "procedure_runs pattern_episodes pattern_cosine pattern_confidence inference_steps "
-    "inference_confidence inferences box_overlap box_memories box_idle_minutes "
-    "card_mentions card_facts identity_bytes guideline_days guideline_cases tree_memories "
-    "tree_clusters tree_tokens",
-    "lifecycle": "heat_uses heat_days active_heat stale_decay hot_retention hot_days warm_retention "
-    "cold_days cold_value hot_value",
-    "maintain": "replays replay_days dream_idle_minutes log_days",
-    "pack": "rules mantra commitments waiting focus context procedures accounts buffer focus_most "
-    "p2_days p3_days stale_days dropped_days",
-    "plan": "shape time_gain time_candidates alias_share fresh_gain fresh_days prefer_gain "
-    "expand_below expand_share",
-    "promotion": "rescue_share rescue_importance gate_reject gate_approve triage_keep triage_promote "
-    "triage_minutes first_retry_hours second_retry_hours worth_weight specificity_weight "
-    "standalone_weight reinforcement_weight trust_weight "
-    "lesson_hours untriaged_hours semantic_importance semantic_accesses",
-    "proxy": "waiting",
-    "recall": "text_candidates vector_candidates judged certain_deviations lenders next_share "
-    "answer_share previous_share far_share lending_words session_share graph_share "
-    "graph_starts graph_decay graph_confidence graph_nodes fact_share fact_relevance "
-    "fact_hops phrase_gain speaker_gain touch_above mmr_depth graph_rounds reason_depth "
-    "mmr_lambda",
-    "remember": "jaccard_same jaccard_alone neighbours inherited_confidence surprise_gain",
-    "rerank": "depth",
-    "resume": "per_memory compact_share core_share working_share recent_share core_relevance "
-    "working_relevance high_gain low_gain core_most working_most sessions_most recent_most "
-    "recent_days buffer_most",
-    "retention": "shrink access_gain access_limit spacing_gain arousal_slows arousal_strength "
-    "replay_gain most_held buffer_rate working_rate core_rate extracted_factor",
-    "review": "triage_most gate_most pairs_most neighbours reconcile_hours notes_least notes_most "
-    "notes_length audit_most audit_together audit_days audit_safe audit_modified_hours "
-    "audit_new_hours stuck_days stuck_uses stale_tag_hours",
-    "server": "idempotency_keys idempotency_hours",
-    "session": "half_life_minutes evict_below offer_above momentum alike recalled morning whole_hours "
-    "decayed_hours question_days idle_minutes anticipate live",
-    "store": "queue_limit group_limit",
-    "text": "k1 b cue_weight rows_cap share_cap",
-    "trust": "extracted_factor accuracy_base accuracy_corroborated accuracy_confirmed accuracy_contradicted",
-}
-"""Settings of earlier versions, by group: they are constants beside their rule now, or gone with it."""
-
-
-def _is_retired(name: str) -> bool:
-    """Whether a setting was taken out; who still sets it is told, and nothing is refused for it."""
-    group, _, key = name.partition(".")
-    if key not in RETIRED.get(group, "").split():
-        return False
-    logging.getLogger(__name__).warning(
-        "%s is no setting any more: the program keeps its own constant, this value is not used.", name
-    )
-    return True
 
 
 def _checked(name: str, value: Any) -> Any:

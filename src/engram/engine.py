@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,14 +16,15 @@ from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
 from engram.api.verbs import Maintenance, Nouns, VerbsBefore
 from engram.config import Config, load, own_copy
-from engram.errors import EngramError
+from engram.errors import EngramError, UnknownValue
 from engram.lazily import lazily
-from engram.model.capture import Observation, Receipt
+from engram.model.capture import Draft, Observation, Receipt
 from engram.model.clock import Clock
 from engram.model.context import Context, RecallPack, Resume, Sections
 from engram.model.event import Audited, Page, Stats
 from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Status
+from engram.model.plain import draft
 from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, without_figures
 from engram.model.scope import Access, Scope
 from engram.opening import Overrides, is_folder, open_tools, place, shown
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from engram.api.session import Session
     from engram.api.sessions import Sessions
     from engram.api.vault import Vault
-    from engram.capture import change
+    from engram.capture import change, pipeline
 else:
     folder = lazily("engram.folder")
     workspace = lazily("engram.api.workspace")
@@ -44,6 +46,9 @@ else:
     contexts = lazily("engram.api.contexts")
     gaps = lazily("engram.api.gaps")
     change = lazily("engram.capture.change")
+    pipeline = lazily("engram.capture.pipeline")
+
+DRAFT_FIELDS = tuple(one.name for one in fields(Draft))
 
 
 class Engram(Nouns, VerbsBefore):
@@ -107,7 +112,14 @@ class Engram(Nouns, VerbsBefore):
 
         Raises InvalidInput for what cannot be kept, AccessDenied, TooMuchWritten; nothing is written then.
         """
-        return remembering.one(self._caller, content, given)
+        if unknown := given.keys() - DRAFT_FIELDS:
+            raise UnknownValue("field of a memory", min(unknown), DRAFT_FIELDS)
+        made = replace(draft(self._tools.zone, content="", **given), content=content)
+        drafts = [self._caller.mine(made)]
+        self._caller.check_drafts(drafts)
+        receipts = pipeline.remember(drafts, self._tools, self._caller.actor)
+        self._caller.pay(receipts)
+        return receipts[0]
 
     def remember_many(
         self,

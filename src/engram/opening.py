@@ -192,20 +192,15 @@ def open_store(
             store = SqliteStore.open(where, clock, with_key(wanted, keys))
         except KeyNeeded:
             continue
-        if _fits(store, keys):
+        from engram.rules.sealing import ALL, KEY, fingerprint
+
+        known = store.upkeep.judged(KEY, [ALL]).get(ALL)
+        if known is None or known.verdict in ("", fingerprint(keys)):
             return store, keys
         store.close()
     if found:
         raise KeyNeeded(where, wrong=True)
     return SqliteStore.open(where, clock, wanted), None
-
-
-def _fits(store: SqliteStore, keys: VaultKeys) -> bool:
-    """Whether these are the keys that words are sealed with: a file in clear opens with any."""
-    from engram.rules.sealing import ALL, KEY, fingerprint
-
-    known = store.upkeep.judged(KEY, [ALL]).get(ALL)
-    return known is None or known.verdict in ("", fingerprint(keys))
 
 
 def store_settings(settings: Config, *, read_only: bool = False) -> StoreSettings:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.config import PRESETS, RENAMED, RETIRED, SETTINGS, Config, load, overlay, values
+from engram.config import PRESETS, RENAMED, SETTINGS, Config, load, overlay, values
 from engram.errors import ConfigError
 from tests.tables import every
 
@@ -49,23 +49,6 @@ def test_a_file_that_is_missing_or_no_toml_says_so(tmp_path: Path) -> None:
     bad.write_text("this is = = not toml")
     with pytest.raises(ConfigError):
         load(bad, environment={})
-
-
-def test_a_setting_that_became_a_constant_is_named_and_nothing_is_refused(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    file = tmp_path / "engram.toml"
-    file.write_text("[promotion]\ngate_reject = 0.4\nttl_hours = 12\n")
-
-    config = load(file, environment={"ENGRAM_REVIEW__AUDIT_MOST": "9"})
-
-    assert config.promotion.ttl_hours == 12
-    assert ["promotion.gate_reject" in line or "review.audit_most" in line for line in caplog.messages] == [
-        True,
-        True,
-    ]
-    retired = {f"{group}.{key}" for group, keys in RETIRED.items() for key in keys.split()}
-    assert not retired & set(values(Config()))
 
 
 def test_a_setting_goes_by_its_former_name_too() -> None:

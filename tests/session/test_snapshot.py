@@ -12,21 +12,17 @@ from hypothesis import strategies as st
 from engram.model.memory import Space
 from engram.model.session import Anticipated, Origin, Restored
 from engram.rules.sealing import seal, unseal
-from engram.session.state import Ages, Making, Meaning, State, fill, fresh, to_bytes
+from engram.session.state import Ages, Meaning, State, fill, to_bytes
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 from tests.tables import every
 
 KEY, OTHER, NONCE = bytes(range(32)), bytes(32), bytes(range(12))
 
 
-def making() -> Making:
-    return Making(sequential_ids(), len)
-
-
 @pytest.fixture
 def lived() -> State:
     """A session that has seen something."""
-    clock, state, embedder = FakeClock(), fresh(making()), HashEmbedder()
+    clock, state, embedder = FakeClock(), State(sequential_ids(), len), HashEmbedder()
     for message, reply in (("Anna lives in Bremen", "noted"), ("where does Anna live?", "in Bremen")):
         space, rows = embedder.embed([message, message])
         exchange, _ = state.hear(message, Meaning(space, rows), clock.now())
@@ -39,7 +35,7 @@ def lived() -> State:
 
 
 def test_a_short_sleep_changes_nothing(lived: State) -> None:
-    woken, now = fresh(making()), FakeClock().now()
+    woken, now = State(sequential_ids(), len), FakeClock().now()
 
     restored = fill(woken, to_bytes(lived), timedelta(hours=3.9), Ages(), now)
 
@@ -58,7 +54,7 @@ def test_a_short_sleep_changes_nothing(lived: State) -> None:
 
 
 def test_a_longer_sleep_weakens(lived: State) -> None:
-    woken = fresh(making())
+    woken = State(sequential_ids(), len)
 
     assert fill(woken, to_bytes(lived), timedelta(hours=8), Ages(), FakeClock().now()) is Restored.DECAYED
     assert [round(one.activation, 2) for one in woken.working.slots] == [0.84, 0.76]
@@ -66,7 +62,7 @@ def test_a_longer_sleep_weakens(lived: State) -> None:
 
 
 def test_after_a_day_nothing_comes_back(lived: State) -> None:
-    woken = fresh(making())
+    woken = State(sequential_ids(), len)
 
     assert fill(woken, to_bytes(lived), timedelta(hours=24), Ages(), FakeClock().now()) is Restored.FRESH
     assert (woken.history, woken.working.slots, woken.momentum) == ([], (), None)
@@ -74,7 +70,7 @@ def test_after_a_day_nothing_comes_back(lived: State) -> None:
 
 @every("body", [b"", b"{}", b'{"version": 99}', b'{"version": 1}', b"\xff\x00"])
 def test_what_cannot_be_read_is_a_fresh_start(body: bytes) -> None:
-    woken = fresh(making())
+    woken = State(sequential_ids(), len)
 
     assert fill(woken, body, timedelta(0), Ages(), FakeClock().now()) is Restored.FRESH
     assert (woken.turns, woken.working.slots) == (0, ())
@@ -87,7 +83,7 @@ def test_wiping_leaves_nothing(lived: State) -> None:
 
 
 def test_vectors_keep_their_space(lived: State) -> None:
-    woken = fresh(making())
+    woken = State(sequential_ids(), len)
     fill(woken, to_bytes(lived), timedelta(0), Ages(), FakeClock().now())
 
     assert woken.momentum is not None

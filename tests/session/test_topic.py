@@ -9,7 +9,7 @@ from engram.embed import open_embedder
 from engram.model.session import TopicChange
 from engram.ports import Embedder
 from engram.session import following
-from engram.session.state import Making, Meaning, State, fresh
+from engram.session.state import Meaning, State
 from engram.testing import FakeClock, sequential_ids
 from engram.text import lexicon
 from tests.tables import every
@@ -22,7 +22,7 @@ def embedder() -> Embedder:
 
 @pytest.fixture
 def state() -> State:
-    return fresh(Making(sequential_ids(), len))
+    return State(sequential_ids(), len)
 
 
 def hear(state: State, embedder: Embedder, *messages: str) -> TopicChange:

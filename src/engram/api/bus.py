@@ -34,6 +34,7 @@ class Bus(Noun):
         Who subscribed receives a copy at the next delivery. Offered again after a change, copies follow.
         """
         memory = self._own(memory_id)
+        found = topics or (*memory.tags, *memory.metadata.get("topics", ()))
         offer = Publication(
             id=secrets.token_hex(ID_BYTES),
             memory=memory.id,
@@ -42,7 +43,7 @@ class Bus(Noun):
             region=_region(to, memory.scope),
             published_at=self._tools.clock.now(),
             agents=_names("agents", agents),
-            topics=_topics(topics, memory),
+            topics=_names("topics", found),
             importance=memory.importance,
             clock={self._agent: memory.version},
         )
@@ -132,12 +133,6 @@ def _region(to: str, scope: Scope) -> Scope:
         return region
     region = replace(region, project=scope.project)
     return replace(region, squad=scope.squad) if to == "squad" else region
-
-
-def _topics(given: Sequence[str], memory: Memory) -> tuple[str, ...]:
-    """The topics given, or else its tags and what its words speak of."""
-    found = given or (*memory.tags, *memory.metadata.get("topics", ()))
-    return _names("topics", found)
 
 
 def _names(field: str, given: Sequence[str]) -> tuple[str, ...]:

@@ -65,7 +65,6 @@ else:
 
 
 K = TypeVar("K")
-V = TypeVar("V")
 MINUTE_S = 60.0
 HOUR_S = 3_600.0
 DAY_S = 86_400.0
@@ -99,19 +98,17 @@ class RecallLimits:
             return
         with self._lock:
             now, who = self._clock.monotonic(), (access.scope, actor)
-            asked = _since(self._minutes.get(who), now - MINUTE_S)
+            asked = _counting(self._minutes, who, now - MINUTE_S)
             a_minute, a_session = self._settings.recalls_a_minute, self._settings.recalls_a_session
             here = (*who, session)
-            before = _since(self._sessions.get(here), now - HOUR_S) if session and a_session else None
+            before = _counting(self._sessions, here, now - HOUR_S) if session and a_session else None
             if before is not None and len(before) >= a_session:
                 raise TooManyRecalls(a_session, "session", HOUR_S - (now - before[0]))
             if a_minute and len(asked) >= a_minute:
                 raise TooManyRecalls(a_minute, "minute", MINUTE_S - (now - asked[0]))
             asked.append(now)
-            _keep(self._minutes, who, asked)
             if before is not None:
                 before.append(now)
-                _keep(self._sessions, here, before)
 
 
 class WriteAllowance:
@@ -169,19 +166,15 @@ class WriteAllowance:
         self._kept_at = self.tools.clock.monotonic()
 
 
-def _since(asked: deque[float] | None, first: float) -> deque[float]:
+def _counting(counts: OrderedDict[K, deque[float]], key: K, first: float) -> deque[float]:
     """The times that still count."""
-    found = asked if asked is not None else deque[float]()
-    while found and found[0] <= first:
-        found.popleft()
-    return found
-
-
-def _keep(counts: OrderedDict[K, V], key: K, value: V) -> None:
-    counts[key] = value
+    found = counts.setdefault(key, deque())
     counts.move_to_end(key)
     if len(counts) > KEPT:
         counts.popitem(last=False)
+    while found and found[0] <= first:
+        found.popleft()
+    return found
 
 
 # ---------------------------------------------------------------- context
@@ -286,12 +279,16 @@ class CallerContext:
 
     def write(self, drafts: list[Draft]) -> list[Receipt]:
         """Remember the drafts, all or none."""
-        for one in drafts:
-            self.check_write(one.scope)
-        self.take_room([one.content for one in drafts])
+        self.check_drafts(drafts)
         receipts = pipeline.remember(drafts, self.tools, self.actor)
         self.pay(receipts)
         return receipts
+
+    def check_drafts(self, drafts: Sequence[Draft]) -> None:
+        """Raises AccessDenied and TooMuchWritten unless the caller may keep these."""
+        for one in drafts:
+            self.check_write(one.scope)
+        self.take_room([one.content for one in drafts])
 
     def take_room(self, texts: Sequence[str], more: int = 0) -> None:
         """Count what the caller is to write. Raises TooMuchWritten; an owner may write what it likes.
@@ -458,12 +455,9 @@ class Tokens(Noun):
     def list(self, *, revoked: bool = False) -> Found:
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
         self._check(None)
-        known = (token for _, token in self._store.tokens.known())
-        return [
-            token
-            for token in known
-            if self._caller.access.may_write(token.scope) and (revoked or token.revoked_at is None)
-        ]
+        may_write = self._caller.access.may_write
+        known = [token for _, token in self._store.tokens.known() if may_write(token.scope)]
+        return [token for token in known if revoked or token.revoked_at is None]
 
     def revoke(self, token_id: str) -> Token:
         """Take a token back, by its id or its name if only one has it. It lets nobody in any more."""
@@ -482,8 +476,7 @@ class Tokens(Noun):
             return None
         if token.last_used is None or (now - token.last_used).total_seconds() > NOTED_EVERY_S:
             store.used(token.id, now)
-            entry = AuditEntry(now, token.name, Audited.TOKEN_USED, token.id)
-            self._store.audit.note(entry)
+            self._store.audit.note(AuditEntry(now, token.name, Audited.TOKEN_USED, token.id))
         return token
 
     def is_valid(self, token_id: str) -> bool:

@@ -15,7 +15,6 @@ from engram.config import ContextConfig
 from engram.context import budget as context_budget
 from engram.context.budget import one_line
 from engram.context.build import PromptRequest, build
-from engram.context.history import Summarize
 from engram.errors import WrongType
 from engram.lazily import dataclass
 from engram.model.context import (
@@ -101,6 +100,9 @@ class Contexts:
         budget = None if wanted.budget is None else whole("budget", wanted.budget, 1, 100_000_000)
         config, now = self._caller.tools.config, self._caller.tools.clock.now()
         learned = Knowledge(self._caller)
+        from engram.ports import NoAdvisor
+
+        advisor = self._caller.tools.advisor
         asked = PromptRequest(
             message=wanted.message,
             model=context_budget.find(wanted.model or config.context.model, config.context.models_file),
@@ -112,7 +114,7 @@ class Contexts:
             standing=tuple(one for one in self._standing(wanted) if not one.is_over(now)),
             tree=wanted.tree or learned.tree(scope=wanted.scope),
             known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
-            summarize=self._summarize(),
+            summarize=(None if isinstance(advisor, NoAdvisor) else advisor.summarize),
         )
         return build(asked, lambda limit: self._found(wanted, limit))
 
@@ -161,12 +163,6 @@ class Contexts:
         if said and said[-1].content.strip() == wanted.message.strip():
             said.pop()  # the message itself was logged before the prompt was asked for
         return tuple(said)
-
-    def _summarize(self) -> Summarize | None:
-        from engram.ports import NoAdvisor
-
-        advisor = self._caller.tools.advisor
-        return None if isinstance(advisor, NoAdvisor) else advisor.summarize
 
 
 def _messages(given: Sequence[Any], caller: CallerContext) -> Iterable[Message]:

@@ -125,8 +125,13 @@ class Gaps(Noun):
         settings = self._tools.config.session
         place = self._caller.at(scope).scope
         gaps = of_place(self._caller, place)
+        known = self._store.upkeep.judged(IN_SESSION, [session]) if session else {}
         chosen = following.choose(
-            gaps, about, self._asked_in(session), lambda key: is_due(self._caller, key), settings.questions
+            gaps,
+            about,
+            (known[session].times if known else 0),
+            lambda key: is_due(self._caller, key),
+            settings.questions,
         )
         if chosen and self._caller.access.may_write(place):
             note_asked(self._caller, chosen, session)
@@ -167,10 +172,6 @@ class Gaps(Noun):
             unit.upkeep.judge(Judgement(GAP, gap.key, verdict, at))
 
         self._store.write(work, self._caller.actor)
-
-    def _asked_in(self, session: str) -> int:
-        known = self._store.upkeep.judged(IN_SESSION, [session]) if session else {}
-        return known[session].times if known else 0
 
 
 def opened(caller: CallerContext, access: Access) -> Found:

@@ -308,7 +308,7 @@ class _Relations:
         for mine, told in waiting:
             edge = _edge(told, mine, self._placed)
             if edge is None:
-                if self._may_come(told):
+                if all(one in self._coming or one in self._placed for one in map(id_of, _ends(told))):
                     self._left.append((mine, told))
             elif edge.source in new or edge.target in new:
                 wanted.setdefault((edge.source, edge.target, edge.type), edge)
@@ -316,9 +316,6 @@ class _Relations:
             with suppress(CycleRefused):
                 unit.relate(edge, BECAUSE)
                 self._drawing += 1
-
-    def _may_come(self, told: Mapping[str, Any]) -> bool:
-        return all(one in self._coming or one in self._placed for one in map(id_of, _ends(told)))
 
     def settle(self) -> None:
         """The unit of work is written: what it drew is done."""

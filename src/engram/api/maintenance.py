@@ -7,14 +7,14 @@ import logging
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from engram.api.caller import CallerContext, Noun, whole
 from engram.api.vault import Backups
@@ -55,6 +55,7 @@ from engram.text import re
 from engram.text.tokens import is_exact
 
 if TYPE_CHECKING:
+    from engram.api.workspace import Workspaces
     from engram.maintain.step import Step
 
 FILES_MOST = 20_000  # files of a directory that are looked at
@@ -185,13 +186,22 @@ def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -
     """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
     if repair:
         check_owner(caller, "mend the file")
-        _read_again(caller)
+        store = caller.tools.store
+        while lost := store.memories.without_words(READ_AT_ONCE):
+            # Bound now: the writer runs it later than the loop goes on.
+            def work(unit: Unit, lost: Sequence[Memory] = tuple(lost)) -> None:
+                for memory in lost:
+                    unit.change(memory, Verb.UPDATED, "lost words read again", findable=findable(memory))
+
+            store.write(work, caller.actor)
     counted = (
         "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
     )
+    health = caller.tools.embedder.health()
+    advice = "memories are found by their words meanwhile; check the embedder's settings"
     return [
         *caller.tools.store.check(repair=repair),
-        _embedder(caller),
+        Finding("embedder", health.ok, health.detail, "" if health.ok else advice),
         Finding("tokens", ok=True, detail=counted),
         *others,
         _model(caller),
@@ -203,24 +213,6 @@ def check_owner(caller: CallerContext, what: str) -> None:
     """Raises AccessDenied unless the caller is an owner."""
     if caller.access.role is not Role.OWNER:
         raise AccessDenied(f"{what}; only an owner may")
-
-
-def _read_again(caller: CallerContext) -> None:
-    """Work out anew by which words memories are found whose words were lost with a damaged page."""
-    store = caller.tools.store
-    while lost := store.memories.without_words(READ_AT_ONCE):
-        # Bound now: the writer runs it later than the loop goes on.
-        def work(unit: Unit, lost: Sequence[Memory] = tuple(lost)) -> None:
-            for memory in lost:
-                unit.change(memory, Verb.UPDATED, "lost words read again", findable=findable(memory))
-
-        store.write(work, caller.actor)
-
-
-def _embedder(caller: CallerContext) -> Finding:
-    health = caller.tools.embedder.health()
-    advice = "memories are found by their words meanwhile; check the embedder's settings"
-    return Finding("embedder", health.ok, health.detail, "" if health.ok else advice)
 
 
 def _model(caller: CallerContext) -> Finding:
@@ -274,46 +266,13 @@ def never() -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Who looks on while a run goes on."""
-
-    progress: Progress | None
-    stopping: Callable[[], bool]
-
-    def hearing(self, names: Sequence[str]) -> Callable[[str, str], None]:
-        """What tells the watcher how far the steps of these names have come."""
-
-        def told(step: str, _cursor: str) -> None:
-            if self.progress is not None:
-                self.progress(names.index(step), len(names))
-
-        return told
-
-
-class FoldersInStep(Protocol):
-    """Folders that are written before and after a consolidation."""
-
-    def folders(self) -> list[str]:
-        """Where they are."""
-        ...
-
-    def before_run(self, kind: RunKind) -> None:
-        """A run of this kind is about to begin."""
-        ...
-
-    def after_run(self, report: Report) -> None:
-        """A run has come to its end."""
-        ...
-
-
 class Upkeep(Noun):
     """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
 
     The owner of a place within it is told of a run what concerns that place, and nothing of others.
     """
 
-    def __init__(self, caller: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
+    def __init__(self, caller: CallerContext, in_step: Callable[[], Workspaces] | None = None) -> None:
         super().__init__(caller)
         self._in_step = in_step
 
@@ -337,7 +296,7 @@ class Upkeep(Noun):
         if folders is not None:
             folders.before_run(RunKind.CONSOLIDATE)
         run = self._with(settings) if settings else self
-        report = run._carry(RunKind.CONSOLIDATE, steps, Watch(progress, stopping), dry=dry)  # noqa: SLF001 - its own kind
+        report = run._carry(RunKind.CONSOLIDATE, steps, progress, stopping, dry=dry)  # noqa: SLF001 - its own kind
         if folders is not None:
             folders.after_run(report)
         return report
@@ -347,7 +306,7 @@ class Upkeep(Noun):
         tools = replace(self._tools, config=overlay(self._tools.config, settings))
         return Upkeep(CallerContext(tools, self._caller.access, self._caller.actor, self._caller.opened))
 
-    def _folders(self) -> FoldersInStep | None:
+    def _folders(self) -> Workspaces | None:
         """The folders that are kept in step with this file; None when there are none, or it is another's."""
         if self._in_step is None or not self._caller.owns_file or self._caller.access.role is not Role.OWNER:
             return None
@@ -360,7 +319,7 @@ class Upkeep(Noun):
         """Replay, link and strengthen memories. Raises UpkeepBusy."""
         from engram.maintain.pipeline import DREAM
 
-        return self._carry(RunKind.DREAM, DREAM, Watch(progress, stopping), dry=dry)
+        return self._carry(RunKind.DREAM, DREAM, progress, stopping, dry=dry)
 
     def audit(self, *, dry: bool = False, progress: Progress | None = None) -> Report:
         """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
@@ -371,13 +330,13 @@ class Upkeep(Noun):
 
         if isinstance(self._tools.advisor, NoAdvisor) or self._tools.config.llm.level == "off":
             raise ModelNeeded("An audit")
-        return self._carry(RunKind.AUDIT, STEPS, Watch(progress, never), dry=dry)
+        return self._carry(RunKind.AUDIT, STEPS, progress, dry=dry)
 
     def drift(self) -> Report:
         """Doubt memories whose references are dead in the configured directory, and nothing else."""
         from engram.maintain.doubt import DRIFT
 
-        return self._carry(RunKind.DRIFT, (DRIFT,), Watch(None, never), dry=False)
+        return self._carry(RunKind.DRIFT, (DRIFT,), dry=False)
 
     def reread(
         self, *, session: str = "", rules: bool = False, dry: bool = False, progress: Progress | None = None
@@ -394,12 +353,10 @@ class Upkeep(Noun):
         if rules:
             settings = replace(tools.config, llm=replace(tools.config.llm, level="off"))
             tools = replace(tools, config=settings)
-        if not dry:
-            with tools.store.lease(LEASE):
-                return self._told(_reread(session, tools, self._caller.actor, progress, LISTED), LISTED)
-        with _shadow(tools) as shadow:
-            report = _reread(session, shadow, self._caller.actor, progress, LISTED_DRY)
-            return self._told(replace(report, dry=True), LISTED_DRY)
+        actor = self._caller.actor
+        return self._run_on(
+            tools, lambda tools, listed: _reread(session, tools, actor, progress, listed), dry=dry
+        )
 
     @property
     def settings(self) -> MaintainConfig:
@@ -450,19 +407,54 @@ class Upkeep(Noun):
         with tools.store.lease(LEASE):
             return undo(StepContext(tools, run), self._caller.actor)
 
-    def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
+    def _carry(
+        self,
+        kind: RunKind,
+        steps: Sequence[Step],
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] = never,
+        *,
+        dry: bool,
+    ) -> Report:
+        from engram.maintain.doubt import DRIFT
+        from engram.maintain.pipeline import begin, go
+        from engram.maintain.step import StepContext
+
+        names = [one.name for one in steps]
+
+        def hear(step: str, _cursor: str) -> None:
+            if progress is not None:
+                progress(names.index(step), len(names))
+
+        def work(tools: Tools, listed: int) -> Report:
+            run = begin(tools.store, kind, tools.clock, self._caller.actor)
+            directory = tools.config.doubt.directory
+            around = landscape(directory) if directory and DRIFT.name in names else None
+            context = StepContext(tools, run, landscape=around, stopping=stopping, progress=hear)
+            return _report(go(context, steps), tools, listed, 0)
+
         self._check()
-        tools = self._tools
-        tools.pressure.check_room(kind.value)
+        self._tools.pressure.check_room(kind.value)
+        return self._run_on(self._tools, work, dry=dry)
+
+    def _run_on(self, tools: Tools, work: Callable[[Tools, int], Report], *, dry: bool) -> Report:
+        """Carry a run out; a dry one on a copy of the file, which goes afterwards."""
         if not dry:
             with tools.store.lease(LEASE):
                 Backups(self._caller).make_if_due()
-                report = _carried(kind, steps, tools, self._caller.actor, watch)
+                report = work(tools, LISTED)
                 Backups(self._caller).make_if_due()  # a run that erases takes the backups with it
                 return self._told(report, LISTED)
-        with _shadow(tools) as shadow:
-            report = _carried(kind, steps, shadow, self._caller.actor, watch, LISTED_DRY)
-            return self._told(replace(report, dry=True), LISTED_DRY)
+        from engram.index import SignatureIndex
+
+        twin = tools.store.copy()
+        try:
+            index = SignatureIndex(twin)
+            report = work(replace(tools, store=twin, index=index), LISTED_DRY)
+            index.settle()
+        finally:
+            twin.close()
+        return self._told(replace(report, dry=True), LISTED_DRY)
 
     def _told(self, report: Report, limit: int, after: int = 0) -> Report:
         """A report as far as the caller may see the memories it is about."""
@@ -506,20 +498,6 @@ class Upkeep(Noun):
             raise AccessDenied("maintain the memory: only an owner may")
 
 
-@contextmanager
-def _shadow(tools: Tools) -> Iterator[Tools]:
-    """The same tools over a copy of the file, which goes afterwards."""
-    from engram.index import SignatureIndex
-
-    twin = tools.store.copy()
-    try:
-        index = SignatureIndex(twin)
-        yield replace(tools, store=twin, index=index)
-        index.settle()
-    finally:
-        twin.close()
-
-
 def _reread(session: str, tools: Tools, actor: str, progress: Progress | None, listed: int) -> Report:
     from engram.maintain.pipeline import begin
 
@@ -550,26 +528,6 @@ def _noted(run: Run, tools: Tools) -> Run:
 
 def _note(unit: Unit, run: Run) -> None:
     unit.upkeep.note(run)
-
-
-def _carried(
-    kind: RunKind, steps: Sequence[Step], tools: Tools, actor: str, watch: Watch, listed: int = LISTED
-) -> Report:
-    from engram.maintain.doubt import DRIFT
-    from engram.maintain.pipeline import begin, go
-    from engram.maintain.step import StepContext
-
-    run = begin(tools.store, kind, tools.clock, actor)
-    directory = tools.config.doubt.directory
-    checks = directory and any(one.name == DRIFT.name for one in steps)
-    context = StepContext(
-        tools,
-        run,
-        landscape=landscape(directory) if checks else None,
-        stopping=watch.stopping,
-        progress=watch.hearing([one.name for one in steps]),
-    )
-    return _report(go(context, steps), tools, listed, 0)
 
 
 def _report(run: Run, tools: Tools, limit: int, after: int) -> Report:

@@ -82,7 +82,10 @@ def system_at(path: Path, mapping: Mapping[str, str]) -> str:
     if path.is_dir():
         return _folder_system(path)
     if connection.is_database(path):
-        columns = _columns(path)
+        rows = connection.tables(path, ["memories"]).get("memories")
+        if rows is None:
+            raise BadSource(path.name, "a memory's database", "it has no table `memories`")
+        columns = set(rows[0]) if rows else set()
         return "retention" if "source_type" in columns else "engram-rs"
     is_table = path.suffix.lower() in (".csv", ".tsv")
     if named := "csv" * is_table or CHATS[0] * files.is_archive(path) or "jsonl" * bool(mapping):
@@ -108,13 +111,6 @@ def _folder_system(path: Path) -> str:
     if any(path.rglob("*.md")):
         return "basic-memory"
     raise UnknownFormat(path.name, "the folder is of no system that is known", SYSTEMS)
-
-
-def _columns(path: Path) -> set[str]:
-    rows = connection.tables(path, ["memories"]).get("memories")
-    if rows is None:
-        raise BadSource(path.name, "a memory's database", "it has no table `memories`")
-    return set(rows[0]) if rows else set()
 
 
 def _data(text: str, name: str) -> Any:

@@ -113,6 +113,10 @@ class RecallRecord:
         for entry in entries:
             kinds[entry.intent or UNCLEAR].append(entry)
         overall, row, times = _summed(entries), _row(entries), sorted(entry.ms for entry in entries)
+        weak = f"the last {row} recalls found nothing worth showing: wrong or stale embeddings?"
+        low = f"the best hits are {overall.relevance:.2f} relevant on average, less than {LOW_RELEVANCE:.2f}"
+        seldom_fits = overall.recalls >= ENOUGH and overall.relevance < LOW_RELEVANCE
+        warnings = (*([weak] if row >= WEAK_IN_A_ROW else ()), *([low] if seldom_fits else ()))
         return RecallHealth(
             overall=overall,
             by_intent={kind: _summed(found) for kind, found in sorted(kinds.items())},
@@ -120,7 +124,7 @@ class RecallRecord:
             p50_ms=_at(times, 0.5),
             p95_ms=_at(times, 0.95),
             reranked=tuple(kind or UNCLEAR for kind in on),
-            warnings=tuple(_warnings(overall, row)),
+            warnings=warnings,
         )
 
     def _switch(self, intent: str, entries: Iterable[Recalled]) -> None:
@@ -165,13 +169,6 @@ def _at(ordered: Sequence[float], share: float) -> float:
     return ordered[max(0, ceil(len(ordered) * share) - 1)] if ordered else 0.0
 
 
-def _warnings(overall: KindHealth, row: int) -> Iterable[str]:
-    if row >= WEAK_IN_A_ROW:
-        yield f"the last {row} recalls found nothing worth showing: wrong or stale embeddings?"
-    if overall.recalls >= ENOUGH and overall.relevance < LOW_RELEVANCE:
-        yield f"the best hits are {overall.relevance:.2f} relevant on average, less than {LOW_RELEVANCE:.2f}"
-
-
 STEP_S = 0.05
 """Under a key the answers to others than the owner take a multiple of this."""
 QUERY_LIMIT = 10_000
@@ -205,7 +202,9 @@ class Recalling(Noun):
             question = replace(question, trial=trial, trial_for=self._record.helped())
         begun = self._tools.clock.monotonic()
         found = self._find(question, lean)
-        self._take_equally_long(begun)
+        if self._tools.keys is not None and self._caller.access.role is not Role.OWNER:
+            taken = self._tools.clock.monotonic() - begun
+            sleep(-taken % STEP_S)
         if not question.dry and question.filters.as_of is None:
             self._caller.gate.heard(found)
             weak = self._is_weak(found)
@@ -213,12 +212,6 @@ class Recalling(Noun):
             if weak:
                 gaps.note_in_vain(self._caller, found)
         return found
-
-    def _take_equally_long(self, begun: float) -> None:
-        """Under a key, how long an answer took tells others than the owner nothing finer than a step."""
-        if self._tools.keys is not None and self._caller.access.role is not Role.OWNER:
-            taken = self._tools.clock.monotonic() - begun
-            sleep(-taken % STEP_S)
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""

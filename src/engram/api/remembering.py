@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import CallerContext, Noun
-from engram.errors import InvalidInput, UnknownValue
+from engram.errors import InvalidInput
 from engram.lazily import lazily
 from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
 from engram.model.clock import here
 from engram.model.event import Finding
-from engram.model.plain import draft, draft_from, told_moment
+from engram.model.plain import draft_from, told_moment
 from engram.model.scope import Scope
 
 if TYPE_CHECKING:
@@ -31,16 +31,6 @@ else:
 
 Given = Draft | Mapping[str, Any] | str
 Results = list[Receipt | Refusal]
-
-
-def one(caller: CallerContext, content: str, given: Mapping[str, Any]) -> Receipt:
-    """Keep one statement."""
-    unknown = given.keys() - {f.name for f in fields(Draft)}
-    if unknown:
-        raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
-    return caller.write(
-        [caller.mine(replace(draft(caller.tools.zone, content="", **given), content=content))]
-    )[0]
 
 
 def many(

@@ -12,7 +12,7 @@ The same six steps serve a chat, a task, a step of a flow, a round of an orchest
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -50,6 +50,7 @@ from engram.session.state import Said, State, fill, to_bytes
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from engram.api.sessions import Sessions
     from engram.model.capture import Observation
     from engram.model.context import Context
     from engram.model.scope import Scope
@@ -197,16 +198,6 @@ PREPARED_FROM = 1_000
 """So many characters of a message and of its answer tell what may come next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ties:
-    """What a session calls upon where all of them are known."""
-
-    turn_to: Callable[[Session, str, str], Session]
-    """From this one to another agent's, with another model."""
-    woken: Callable[[Session], None]
-    """It woke by itself."""
-
-
 class Session:
     """What lives between the turns of one conversation. Any thread may use it; turns may run side by side."""
 
@@ -217,13 +208,13 @@ class Session:
         agent: str,
         model: str,
         scope: Scope,
-        ties: Ties,
+        among: Sessions,
     ) -> None:
         self._id, self._agent, self._model, self._scope = id, agent, model, scope
         self._timezone = ""
         self._restored = Restored.NEW
         self._parts = parts
-        self._ties = ties
+        self._among = among
         self._lock = RLock()
         self._state: State | None = None
         self._running: list[SessionTurn] = []
@@ -346,7 +337,7 @@ class Session:
 
     def switch(self, agent: str, *, model: str = "") -> Session:
         """Turn to another agent: what runs here is aborted, this session sleeps, the other's wakes."""
-        return self._ties.turn_to(self, agent, model)
+        return self._among._turn_to(self, agent, model)  # noqa: SLF001 - one of them
 
     def suspend(self) -> SessionInfo:
         """Go to sleep: what is on the mind is sealed, kept, and wiped here. A turn under way is aborted."""
@@ -541,7 +532,7 @@ class Session:
             self._state = self._parts.state()
             self._restored = self._restore(self._state)
             self._used_at = self._parts.now
-            self._ties.woken(self)
+            self._among._woken(self)  # noqa: SLF001 - one of them
         return self._state
 
     def _restore(self, state: State) -> Restored:
@@ -566,6 +557,9 @@ class Session:
         if not self._parts.caller.access.may_write(self.scope):
             return
         slots, state.timezone = state.working.slots, self._timezone
+        body, key = to_bytes(state), self._parts.caller.tools.store.snapshots.key()
+        hidden = seal(body, key, secrets.token_bytes(NONCE_BYTES), self._about)
+        body[:] = bytes(len(body))
         kept = Snapshot(
             session=self.id,
             agent=self.agent,
@@ -575,17 +569,11 @@ class Session:
             turns=state.turns,
             slots=len(slots),
             memories=tuple(slot.memory for slot in slots if slot.memory),
-            body=self._seal(state),
+            body=hidden,
             awake=awake,
         )
         self._saved_at = kept.saved_at
         self._parts.caller.tools.store.snapshots.put(kept)
-
-    def _seal(self, state: State) -> bytes:
-        body, key = to_bytes(state), self._parts.caller.tools.store.snapshots.key()
-        hidden = seal(body, key, secrets.token_bytes(NONCE_BYTES), self._about)
-        body[:] = bytes(len(body))
-        return hidden
 
     @property
     def _about(self) -> str:

@@ -34,8 +34,8 @@ from engram.recall.expand import among
 from engram.recall.pipeline import recall, touch
 from engram.rules import screen
 from engram.session import following
-from engram.session.following import WorkingMemoryRules
-from engram.session.state import Ages, Making, Meaning, State, fresh
+from engram.session.following import Anticipation, WorkingMemory, WorkingMemoryRules
+from engram.session.state import Ages, Meaning, State
 from engram.text.forms import summary
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ class SessionServices:
 
     def state(self) -> State:
         """An empty mind, by the settings."""
-        settings = self.caller.tools.config.session
-        rules = WorkingMemoryRules(HALF_LIFE_MINUTES, EVICT_BELOW, OFFER_ABOVE, settings.slots)
-        making = Making(self.caller.tools.new_id, self.caller.tools.count_tokens)
-        return fresh(making, rules, ALIKE)
+        tools = self.caller.tools
+        slots = tools.config.session.slots
+        rules = WorkingMemoryRules(HALF_LIFE_MINUTES, EVICT_BELOW, OFFER_ABOVE, slots)
+        working, anticipation = WorkingMemory(rules), Anticipation(alike=ALIKE)
+        return State(tools.new_id, tools.count_tokens, working, anticipation=anticipation)
 
     def meaning(self, text: str) -> Meaning | None:
         """A message as vectors; None while none can be made."""

@@ -15,7 +15,7 @@ from threading import RLock, Timer
 from typing import TYPE_CHECKING, Any
 
 from engram.api.contexts import Contexts
-from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
+from engram.api.session import SUSPENDED, Session, SessionTurn
 from engram.api.session_services import AGES, Completed, Learned, Runs, SessionServices
 from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.lazily import dataclass
@@ -63,7 +63,6 @@ class Sessions:
         self._live: dict[Place, Session] = {}
         self._turns: dict[Place, SessionTurn] = {}
         self._lock = RLock()
-        self._ties = Ties(self._turn_to, self._woken)
         self._alarm: Timer | None = None
         self._expired_at: datetime | None = None
         self._closed = False
@@ -81,7 +80,7 @@ class Sessions:
             name = id or self._asleep(agent, place) or f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"
             found = self._live.get((place, name))
             if found is None:
-                found = Session(self._parts, name, agent, model, place, self._ties)
+                found = Session(self._parts, name, agent, model, place, self)
                 self._live[place, name] = found
             found.named(agent, model, zone)
         found.resume()
@@ -95,7 +94,12 @@ class Sessions:
         with self._lock:
             live = dict(self._live)
         awake = {place: session.info() for place, session in live.items()}
-        asleep = {(one.scope, one.session): _sleeping(one) for one in self._kept()}
+        asleep = {
+            (one.scope, one.session): SessionInfo(
+                one.session, one.agent, one.model, one.scope, SUSPENDED, one.saved_at, one.turns
+            )
+            for one in self._kept()
+        }
         known = {**asleep, **{place: info for place, info in awake.items() if info.state != SUSPENDED}}
         return sorted(known.values(), key=lambda one: (one.used_at, one.id), reverse=True)
 
@@ -215,7 +219,8 @@ class Sessions:
             unused = [
                 one
                 for at, one in enumerate(order)
-                if (one.used_at < idle or at < surplus) and self._is_left(one)
+                if (one.used_at < idle or at < surplus)
+                and (not one.is_running or (one.scope, one.id) in self._turns)
             ]
         for session in unused:
             self._put_to_sleep(session)
@@ -261,10 +266,6 @@ class Sessions:
         """A session woke by itself, in the hands of somebody who kept it: it may fall asleep again."""
         with self._lock:
             self._live.setdefault((session.scope, session.id), session)
-
-    def _is_left(self, session: Session) -> bool:
-        """Whether nobody works here: a turn in a `with` block ends by itself, one from outside may never."""
-        return not session.is_running or (session.scope, session.id) in self._turns
 
     def _ring_later(self) -> None:
         """Look for idle sessions later, whether or not anybody asks for one by then."""
@@ -347,7 +348,3 @@ class Sessions:
         with self._lock:
             if self._live.get((session.scope, session.id)) is session:
                 del self._live[session.scope, session.id]
-
-
-def _sleeping(one: Snapshot) -> SessionInfo:
-    return SessionInfo(one.session, one.agent, one.model, one.scope, SUSPENDED, one.saved_at, one.turns)

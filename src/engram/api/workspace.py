@@ -215,7 +215,11 @@ class Workspaces(Noun):
         full = git.resolve(root, point)
         self.sync(root)
         git.commit(root, tops(setup.layouts), f"engram: before rollback to {full[:12]}")
-        self._undo_since(root, full)
+        for message in git.messages_since(root, full):
+            for line in message.splitlines():
+                if line.startswith("Engram-Run: "):
+                    with suppress(InvalidInput):
+                        Upkeep(self._caller).undo(line.removeprefix("Engram-Run: ").strip())
         self.sync(root)
         git.restore(root, tops(setup.layouts), full)
         report = self.sync(root, accept_deletions=True)
@@ -302,13 +306,6 @@ class Workspaces(Noun):
 
     def _there(self) -> list[Path]:
         return [Path(one) for one in self.folders() if Path(one, SETUP).exists()]
-
-    def _undo_since(self, root: Path, point: str) -> None:
-        for message in git.messages_since(root, point):
-            for line in message.splitlines():
-                if line.startswith("Engram-Run: "):
-                    with suppress(InvalidInput):
-                        Upkeep(self._caller).undo(line.removeprefix("Engram-Run: ").strip())
 
     def _mark(self, root: Path, setup: Setup) -> str:
         """What tells this memory and another apart in the folder; the folder is known here from now on."""

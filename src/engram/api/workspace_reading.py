@@ -16,7 +16,7 @@ from engram.api.import_records import id_of, import_records
 from engram.capture import change
 from engram.errors import InvalidInput, NotFound, WorkspaceError
 from engram.lazily import dataclass
-from engram.model.capture import Draft, Receipt
+from engram.model.capture import Draft
 from engram.model.facts import EdgeType
 from engram.model.memory import ANY_STATUS, Memory, Policy, Priority, Status
 from engram.model.plain import plain, scope_from
@@ -137,7 +137,7 @@ class FolderReader:
     def __init__(
         self, caller: CallerContext, root: Path, setup: Setup, state: FolderState, *, full: bool, dry: bool
     ) -> None:
-        self.caller = replace_actor(caller)
+        self.caller = CallerContext(caller.tools, caller.access, ACTOR, caller.opened)
         self.root = root
         self.setup = setup
         self.dry = dry
@@ -386,7 +386,10 @@ class FolderReader:
     def _bring_in(self, records: Sequence[tuple[NewPiece, dict[str, Any]]]) -> None:
         if not records:
             return
-        placed = [self._placed(record) for _, record in records]
+        placed = [
+            (record if not self.setup.scope else {**record, "scope": plain(self.scope)})
+            for _, record in records
+        ]
         done = import_records(self.caller, placed)
         for refusal in done.refused:
             one = records[refusal.index][0]
@@ -400,9 +403,6 @@ class FolderReader:
             if memory_id in fresh:
                 self.told.created.append(memory_id)
             self._know(one, memory)
-
-    def _placed(self, record: dict[str, Any]) -> dict[str, Any]:
-        return record if not self.setup.scope else {**record, "scope": plain(self.scope)}
 
     def _know(self, one: NewPiece, memory: Memory) -> None:
         own = Known(memory.id, dict(one.piece.fields), fields_of(one.kind, memory, one.name), own=True)
@@ -424,7 +424,8 @@ class FolderReader:
         found = self._same(draft.content) or self._same(words) or self._extracted(one)
         try:
             if found is None:
-                receipt = self._remember(draft)
+                placed = replace(draft, scope=self.scope) if self.setup.scope else self.caller.mine(draft)
+                receipt = self.caller.write([placed])[0]
                 found = receipt.memory
                 self.told.created.append(found.id)
                 self.touched.update(filter(None, (found.id, receipt.other)))
@@ -476,10 +477,6 @@ class FolderReader:
     def _same(self, content: str) -> Memory | None:
         words = content_hash(content)
         return self.caller.tools.store.write(lambda unit: unit.same_content(words, self.scope), ACTOR)
-
-    def _remember(self, draft: Draft) -> Receipt:
-        placed = replace(draft, scope=self.scope) if self.setup.scope else self.caller.mine(draft)
-        return self.caller.write([placed])[0]
 
     def _apply(self, changes: Sequence[FileChange], gone: Mapping[str, list[tuple[str, str]]]) -> None:
         grouped: dict[str, list[FileChange]] = {}
@@ -700,11 +697,6 @@ class FolderReader:
                 or pair[0].piece.key != edit.piece.key
             ]
         some.append((edit, known))
-
-
-def replace_actor(caller: CallerContext) -> CallerContext:
-    """The same caller, as a person: what is read from files was written by one."""
-    return CallerContext(caller.tools, caller.access, ACTOR, caller.opened)
 
 
 def age_of(memory: Memory | None) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -79,7 +79,9 @@ class FolderSync(FolderReader):
         self._apply(changes, gone)
         self.touched |= changed
         self._settle_clashes()
-        for memory_id in self._in_order(self.touched):
+        keys = self.caller.tools.store.memories.keys(list(self.touched))
+        memories = {one: self._get(one) for one in self.touched}
+        for memory_id in sorted(self.touched, key=lambda one: (age_of(memories[one]), keys.get(one, 0), one)):
             self._place(memory_id)
         self._write()
         moved = bool(self.touched or self.told.written or self.told.removed or self.dirty)
@@ -96,12 +98,6 @@ class FolderSync(FolderReader):
         if moved or self.full or self.dirty or gone:
             save_state(self.root, self.state)
         return self._report()
-
-    def _in_order(self, ids: Iterable[str]) -> list[str]:
-        """Oldest first: so that events are numbered as they happened."""
-        keys = self.caller.tools.store.memories.keys(list(ids))
-        memories = {one: self._get(one) for one in ids}
-        return sorted(ids, key=lambda one: (age_of(memories[one]), keys.get(one, 0), one))
 
     def _foreign(self, end: str) -> bool:
         """Whether somebody else changed a memory while this went on."""

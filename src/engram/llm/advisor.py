@@ -238,7 +238,9 @@ class ModelAdvisor:
             self._config.answer_tokens,
             once=asked.component in ONCE,
         )
-        expected = _prompt_tokens(question)
+        texts: Iterable[str] = (message.content for message in question.messages)
+        words = sum(tokens.count(text) + MESSAGE_TOKENS for text in texts)
+        expected = round(CAUTION * (words + tokens.count(json.dumps(question.schema))))
         reserved = expected + question.answer_tokens
         if not self._budget.reserve(reserved):
             return None, ""
@@ -277,13 +279,6 @@ class ModelAdvisor:
     def _was_well(self) -> bool:
         at = self._well_at
         return at is not None and self._clock.monotonic() - at < self._config.rest_s
-
-
-def _prompt_tokens(question: ModelRequest) -> int:
-    """What a question is going to cost, rather too much than too little."""
-    texts: Iterable[str] = (message.content for message in question.messages)
-    words = sum(tokens.count(text) + MESSAGE_TOKENS for text in texts)
-    return round(CAUTION * (words + tokens.count(json.dumps(question.schema))))
 
 
 def _used(got: ModelReply | Failed, expected: int) -> tuple[int, int]:

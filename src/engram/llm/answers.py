@@ -181,14 +181,17 @@ def _meant(
     """What a statement means by what the model says of it, as far as it was said."""
     last = cited[-1]
     turned = grounding.turns_round(said, content)
+    value = item.get("category")
+    word = value.strip().lower() if isinstance(value, str) else ""
+    name = clean(item.get("about"))
     found = Extracted(
         content=content,
-        category=_category(item.get("category"), content),
+        category=(word if word in CATEGORIES else category_of(content)),
         confidence=min(_confidence(item.get("confidence")), TURNED_CONFIDENCE if turned else 1.0),
         event_time=_moment(item.get("event_time"), said, last.at),
         entities=_entities(item.get("entities"), said),
         believed=_is_meant(item.get("assertion"), content, last),
-        about=_about(item.get("about"), said),
+        about=(name if _is_name(name) and grounding.names(said, name) else ""),
     )
     if not found.believed:
         return found
@@ -239,12 +242,6 @@ def number_in(value: Any) -> int | None:
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) else None
-
-
-def _category(value: Any, content: str) -> str:
-    """The category, if it is a known one; otherwise what the rules say."""
-    word = value.strip().lower() if isinstance(value, str) else ""
-    return word if word in CATEGORIES else category_of(content)
 
 
 _SURE: Final[Mapping[str, float]] = {
@@ -326,12 +323,6 @@ def _is_meant(value: Any, content: str, turn: Turn) -> bool:
     mine = content_words(content) & content_words(turn.content)
     task, handed_over = content_words(turn.content[start:begins]), content_words(turn.content[begins:])
     return not (mine <= task or mine <= handed_over) or mine <= content_words(turn.content[:start])
-
-
-def _about(value: Any, said: GroundingEvidence) -> str:
-    """Whom or what a statement speaks of, if that was said."""
-    name = clean(value)
-    return name if _is_name(name) and grounding.names(said, name) else ""
 
 
 def _ended(value: Any, said: GroundingEvidence) -> tuple[Fact, ...]:

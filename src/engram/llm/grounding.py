@@ -88,7 +88,7 @@ def supports(said: GroundingEvidence, statement: str) -> bool:
         all(dates(said, day) for day in days)
         and _numbers_said(said, rest)
         and share(said, rest) >= LEAST_SAID
-        and _names_said(said, rest)
+        and all(_is_said(said, name) for name in _names(rest))
     )
 
 
@@ -227,10 +227,6 @@ def _hour_said(said: GroundingEvidence, hour: int) -> bool:
 def _plain_numbers(numbers: Iterable[str]) -> frozenset[str]:
     """Numbers without leading zeros, and the parts of those written together: 05, 3.0, 1.2.3."""
     return frozenset(number.lstrip("0") or "0" for number in numbers)
-
-
-def _names_said(said: GroundingEvidence, statement: str) -> bool:
-    return all(_is_said(said, name) for name in _names(statement))
 
 
 def _names(statement: str) -> Iterator[str]:

@@ -168,18 +168,14 @@ def _turn(name: str, value: Any, zone: tzinfo) -> Any:
             raise WrongType("tags", value, "a list of words")
         return tuple(value)
     if name == "details":
-        return _details(value)
+        if not isinstance(value, Mapping):
+            raise WrongType("details", value, "an object")
+        try:
+            kept: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise WrongType("details", value, "plain JSON") from error
+        return kept
     return value
-
-
-def _details(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise WrongType("details", value, "an object")
-    try:
-        kept: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise WrongType("details", value, "plain JSON") from error
-    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ Time, vectors and ids are passed in. The one who holds it also holds its lock.
 from __future__ import annotations
 
 import base64
-import json
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from engram.lazily import dataclass
 from engram.model.memory import Space
@@ -23,7 +24,6 @@ from engram.rules.vectors import cosine
 from engram.session import following
 from engram.session import following as momenta
 from engram.session.following import (
-    USUAL_RULES,
     Anticipation,
     HeardExchange,
     Momentum,
@@ -31,7 +31,6 @@ from engram.session.following import (
     TopicVerdict,
     WipeableText,
     WorkingMemory,
-    WorkingMemoryRules,
     decayed,
 )
 from engram.text.forms import summary
@@ -73,19 +72,12 @@ class Meaning:
         return first
 
 
-@dataclass(frozen=True, slots=True)
-class Making:
-    """How slots are made."""
-
-    new_id: Callable[[], str]
-    count_tokens: Callable[[str], int]
-
-
 @dataclass(slots=True)
 class State:
     """Everything on one session's mind."""
 
-    making: Making
+    new_id: Callable[[], str]
+    count_tokens: Callable[[str], int]
     working: WorkingMemory = field(default_factory=WorkingMemory)
     buffer: SensoryBuffer = field(default_factory=SensoryBuffer)
     timezone: str = ""
@@ -115,7 +107,12 @@ class State:
             self.momentum = None
             self.recent.clear()
         exchange = HeardExchange(WipeableText(message), now, names, following.speech_of(message))
-        self._let_go(self.buffer.hear(exchange))
+        for one in self.buffer.hear(exchange):
+            self.earlier.append(("user", one.message.text))
+            if one.reply.text:
+                self.earlier.append(("assistant", one.reply.text))
+            one.wipe()
+        del self.earlier[: max(0, len(self.earlier) - HISTORY)]
         self._move(message, meaning)
         self.turns, self.waits = self.turns + 1, True
         return exchange, self.working.offered(gone)
@@ -127,12 +124,12 @@ class State:
         for hit in best:
             gone += self.working.put(
                 Slot(
-                    id=self.making.new_id(),
+                    id=self.new_id(),
                     content=hit.text,
                     origin=Origin.RECALLED,
                     activation=min(1.0, hit.relevance),
                     used_at=now,
-                    tokens=hit.tokens or self.making.count_tokens(hit.text),
+                    tokens=hit.tokens or self.count_tokens(hit.text),
                     memory=hit.memory.id,
                 )
             )
@@ -140,8 +137,8 @@ class State:
 
     def hold(self, content: str, origin: Origin, now: datetime, memory: str = "") -> list[Slot]:
         """Put something on the mind because somebody wants it there."""
-        tokens = self.making.count_tokens(content)
-        slot = Slot(self.making.new_id(), content, origin, 1.0, now, tokens, memory)
+        tokens = self.count_tokens(content)
+        slot = Slot(self.new_id(), content, origin, 1.0, now, tokens, memory)
         return self.working.offered(self.working.put(slot))
 
     def answer(self, exchange: HeardExchange, reply: str, meaning: Meaning | None) -> None:
@@ -216,32 +213,15 @@ class State:
             if one.speech is Speech.CONTINUATION or junk_of(words) is not None:
                 continue
             content = summary(words)
-            tokens = self.making.count_tokens(content)
+            tokens = self.count_tokens(content)
             gone += self.working.put(
-                Slot(self.making.new_id(), content, Origin.SPOKEN, SPOKEN_ACTIVATION, now, tokens)
+                Slot(self.new_id(), content, Origin.SPOKEN, SPOKEN_ACTIVATION, now, tokens)
             )
         return gone
-
-    def _let_go(self, fallen: Sequence[HeardExchange]) -> None:
-        """What falls out of the buffer stays in the history and leaves the bytes it lay in."""
-        for one in fallen:
-            self.earlier.append(("user", one.message.text))
-            if one.reply.text:
-                self.earlier.append(("assistant", one.reply.text))
-            one.wipe()
-        del self.earlier[: max(0, len(self.earlier) - HISTORY)]
 
 
 HISTORY = 400
 """Messages of the history that are kept beyond the buffer."""
-
-
-def fresh(making: Making, rules: WorkingMemoryRules = USUAL_RULES, alike: float | None = None) -> State:
-    """The state of a session that begins."""
-    made = State(making, WorkingMemory(rules))
-    if alike is not None:
-        made.anticipation = Anticipation(alike=alike)
-    return made
 
 
 # ---------------------------------------------------------------- snapshot
@@ -286,8 +266,8 @@ def to_bytes(state: State) -> bytearray:
     """The state as bytes; overwrite them when they are sealed."""
     told = {
         "version": VERSION,
-        "exchanges": [_exchange(one) for one in state.buffer],
-        "slots": [_slot(one) for one in state.working.slots],
+        "exchanges": [*state.buffer],
+        "slots": state.working.slots,
         "momentum": _momentum(state.momentum),
         "recent": [_packed(one) for one in state.recent],
         "before": state.before,
@@ -298,13 +278,13 @@ def to_bytes(state: State) -> bytearray:
         "anticipated": [state.anticipation.counted.asked, state.anticipation.counted.hits],
         "earlier": state.earlier,
     }
-    return bytearray(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode())
+    return bytearray(msgspec.json.encode(told, enc_hook=lambda words: words.text))
 
 
 def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now: datetime) -> Restored:
     """Bring back into an empty state what is left after a time away. What cannot be read is a fresh start."""
     try:
-        told = json.loads(bytes(body))
+        told = msgspec.json.decode(bytes(body))
         if told["version"] != VERSION:
             return Restored.FRESH
         restored = ages.restored(away)
@@ -317,12 +297,13 @@ def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now
 
 def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> None:
     """The time away is counted here, once: slots come back as if they had just been looked at."""
-    slots = [replace(_slot_from(one), used_at=now) for one in told["slots"]]
+    slots = [replace(one, used_at=now) for one in msgspec.convert(told["slots"], list[Slot])]
+    exchanges = msgspec.convert(told["exchanges"], list[HeardExchange], dec_hook=_wiped)
     momentum = _momentum_from(told["momentum"])
     recent = [_unpacked(one) for one in told["recent"]]
     state.working.restore(decayed(slots, lost) if lost else slots)
-    for one in told["exchanges"]:
-        state.buffer.hear(_exchange_from(one))
+    for one in exchanges:
+        state.buffer.hear(one)
     state.momentum = momentum
     state.timezone = state.timezone or str(told.get("timezone", ""))
     state.recent.extend(recent)
@@ -332,52 +313,8 @@ def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> Non
     state.earlier = [(part, words) for part, words in told["earlier"]]
 
 
-def _exchange(one: HeardExchange) -> dict[str, Any]:
-    return {
-        "message": one.message.text,
-        "reply": one.reply.text,
-        "at": one.at.isoformat(),
-        "entities": one.entities,
-        "speech": one.speech.value,
-        "promoted": one.promoted,
-    }
-
-
-def _exchange_from(told: dict[str, Any]) -> HeardExchange:
-    return HeardExchange(
-        WipeableText(told["message"]),
-        datetime.fromisoformat(told["at"]),
-        tuple(told["entities"]),
-        Speech(told["speech"]),
-        WipeableText(told["reply"]),
-        promoted=bool(told["promoted"]),
-    )
-
-
-def _slot(one: Slot) -> dict[str, Any]:
-    used = None if one.used_at is None else one.used_at.isoformat()
-    return {
-        "id": one.id,
-        "content": one.content,
-        "origin": one.origin.value,
-        "activation": one.activation,
-        "used_at": used,
-        "tokens": one.tokens,
-        "memory": one.memory,
-    }
-
-
-def _slot_from(told: dict[str, Any]) -> Slot:
-    used = None if told["used_at"] is None else datetime.fromisoformat(told["used_at"])
-    return Slot(
-        told["id"],
-        told["content"],
-        Origin(told["origin"]),
-        float(told["activation"]),
-        used,
-        int(told["tokens"]),
-        told["memory"],
-    )
+def _wiped(kind: type, told: Any) -> Any:
+    return WipeableText(told) if kind is WipeableText else told
 
 
 def _momentum(one: Momentum | None) -> dict[str, Any] | None:

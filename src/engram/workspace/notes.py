@@ -135,13 +135,14 @@ def note_path(memory: Memory) -> str:
 def note_record(piece: Piece, path: str) -> dict[str, Any]:
     """A file as a record that is taken in as it was."""
     fields, notes = piece.fields, piece.notes
+    told = " ".join(str(notes.get("source") or "import").split())[:64]
     found: dict[str, Any] = {
         "content": fields["content"],
         "category": str(fields.get("category") or "fact").lower(),
         "tags": tags_of(fields.get("tags")),
         "confidence": share(fields.get("confidence"), 0.8),
         "status": status_of(fields.get("status"), path),
-        "source": _source(notes.get("source")),
+        "source": {"extraction": "import", "manual": "human", "unknown": "import"}.get(told, told),
     }
     importance = fields.get("importance")
     if isinstance(importance, int | float) and not isinstance(importance, bool):
@@ -235,11 +236,6 @@ def tags_of(value: Any) -> tuple[str, ...]:
     given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value] if value else []
     clean = (" ".join(str(one).split())[:TAG_LENGTH_LIMIT] for one in given)
     return tuple(dict.fromkeys(one for one in clean if one))[:TAG_LIMIT]
-
-
-def _source(value: Any) -> str:
-    told = " ".join(str(value or "import").split())[:64]
-    return {"extraction": "import", "manual": "human", "unknown": "import"}.get(told, told)
 
 
 # ---------------------------------------------------------------- entities

@@ -470,14 +470,13 @@ def aligned(base: Mapping[str, Fields], now: Sequence[Piece]) -> list[Piece]:
             found.append(piece)
             continue
         words = str(piece.fields["content"])
-        likeness, key = max((_likeness(words, str(base[one]["content"])), one) for one in free)
+        likeness, key = max(
+            (SequenceMatcher(None, words, str(base[one]["content"]), autojunk=False).ratio(), one)
+            for one in free
+        )
         if likeness < ALIKE:
             found.append(piece)
             continue
         free.remove(key)
         found.append(replace(piece, key=key))
     return found
-
-
-def _likeness(one: str, two: str) -> float:
-    return SequenceMatcher(None, one, two, autojunk=False).ratio()
