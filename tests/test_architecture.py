@@ -57,7 +57,7 @@ OWNERS = {
     "cryptography": {"rules", "store"},
     "keyring": {"keys"},
     "click": {"cli"},
-    "msgspec": {"operations", "remote", "server"},
+    "msgspec": {"operations", "remote", "server", "session"},
     "rich": {"cli"},
 }
 

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engram.api.caller import CallerContext, Noun, whole
 from engram.api.vault import Backups
@@ -55,7 +55,6 @@ from engram.text import re
 from engram.text.tokens import is_exact
 
 if TYPE_CHECKING:
-    from engram.api.workspace import Workspaces
     from engram.maintain.step import Step
 
 FILES_MOST = 20_000  # files of a directory that are looked at
@@ -266,13 +265,29 @@ def never() -> bool:
     return False
 
 
+class FoldersInStep(Protocol):
+    """Folders that are written before and after a consolidation."""
+
+    def folders(self) -> list[str]:
+        """Where they are."""
+        ...
+
+    def before_run(self, kind: RunKind) -> None:
+        """A run of this kind is about to begin."""
+        ...
+
+    def after_run(self, report: Report) -> None:
+        """A run has come to its end."""
+        ...
+
+
 class Upkeep(Noun):
     """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
 
     The owner of a place within it is told of a run what concerns that place, and nothing of others.
     """
 
-    def __init__(self, caller: CallerContext, in_step: Callable[[], Workspaces] | None = None) -> None:
+    def __init__(self, caller: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
         super().__init__(caller)
         self._in_step = in_step
 
@@ -306,7 +321,7 @@ class Upkeep(Noun):
         tools = replace(self._tools, config=overlay(self._tools.config, settings))
         return Upkeep(CallerContext(tools, self._caller.access, self._caller.actor, self._caller.opened))
 
-    def _folders(self) -> Workspaces | None:
+    def _folders(self) -> FoldersInStep | None:
         """The folders that are kept in step with this file; None when there are none, or it is another's."""
         if self._in_step is None or not self._caller.owns_file or self._caller.access.role is not Role.OWNER:
             return None

@@ -12,7 +12,7 @@ The same six steps serve a chat, a task, a step of a flow, a round of an orchest
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -50,7 +50,6 @@ from engram.session.state import Said, State, fill, to_bytes
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engram.api.sessions import Sessions
     from engram.model.capture import Observation
     from engram.model.context import Context
     from engram.model.scope import Scope
@@ -198,6 +197,15 @@ PREPARED_FROM = 1_000
 """So many characters of a message and of its answer tell what may come next."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """What a session calls upon where all of them are known."""
+
+    turn_to: Callable[[Session, str, str], Session]
+    """From this one to another agent's, with another model."""
+    woken: Callable[[Session], None]
+
+
 class Session:
     """What lives between the turns of one conversation. Any thread may use it; turns may run side by side."""
 
@@ -208,13 +216,13 @@ class Session:
         agent: str,
         model: str,
         scope: Scope,
-        among: Sessions,
+        ties: Ties,
     ) -> None:
         self._id, self._agent, self._model, self._scope = id, agent, model, scope
         self._timezone = ""
         self._restored = Restored.NEW
         self._parts = parts
-        self._among = among
+        self._ties = ties
         self._lock = RLock()
         self._state: State | None = None
         self._running: list[SessionTurn] = []
@@ -337,7 +345,7 @@ class Session:
 
     def switch(self, agent: str, *, model: str = "") -> Session:
         """Turn to another agent: what runs here is aborted, this session sleeps, the other's wakes."""
-        return self._among._turn_to(self, agent, model)  # noqa: SLF001 - one of them
+        return self._ties.turn_to(self, agent, model)
 
     def suspend(self) -> SessionInfo:
         """Go to sleep: what is on the mind is sealed, kept, and wiped here. A turn under way is aborted."""
@@ -532,7 +540,7 @@ class Session:
             self._state = self._parts.state()
             self._restored = self._restore(self._state)
             self._used_at = self._parts.now
-            self._among._woken(self)  # noqa: SLF001 - one of them
+            self._ties.woken(self)
         return self._state
 
     def _restore(self, state: State) -> Restored:

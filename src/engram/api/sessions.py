@@ -15,7 +15,7 @@ from threading import RLock, Timer
 from typing import TYPE_CHECKING, Any
 
 from engram.api.contexts import Contexts
-from engram.api.session import SUSPENDED, Session, SessionTurn
+from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
 from engram.api.session_services import AGES, Completed, Learned, Runs, SessionServices
 from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.lazily import dataclass
@@ -63,6 +63,7 @@ class Sessions:
         self._live: dict[Place, Session] = {}
         self._turns: dict[Place, SessionTurn] = {}
         self._lock = RLock()
+        self._ties = Ties(self._turn_to, self._woken)
         self._alarm: Timer | None = None
         self._expired_at: datetime | None = None
         self._closed = False
@@ -80,7 +81,7 @@ class Sessions:
             name = id or self._asleep(agent, place) or f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"
             found = self._live.get((place, name))
             if found is None:
-                found = Session(self._parts, name, agent, model, place, self)
+                found = Session(self._parts, name, agent, model, place, self._ties)
                 self._live[place, name] = found
             found.named(agent, model, zone)
         found.resume()

@@ -33,7 +33,6 @@ from engram.lazily import dataclass, tomllib
 from engram.model.context import SECTIONS, Knowing, LanguageModel
 from engram.model.memory import Memory, Status
 from engram.model.session import Slot
-from engram.rules.injection import may_enter_prompts
 from engram.text import re, tokens
 
 SHARES: Final[Mapping[str, float]] = MappingProxyType(
@@ -319,11 +318,6 @@ def one_line(text: str) -> str:
     """
     line = " ".join(_UNSEEN.sub(" ", text).split())
     return _TELLING_TAG.sub(lambda match: _HARMLESS[match.group()], line)
-
-
-def may_be_told(memory: Memory) -> bool:
-    """Whether a memory may stand in a prompt: not when it reads like a command to a model."""
-    return may_enter_prompts(memory)
 
 
 def forms_telling(memory: Memory) -> tuple[str, ...]:

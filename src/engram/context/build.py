@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from engram.config import ContextConfig
@@ -37,10 +37,10 @@ from engram.model.context import (
     Sections,
     Shown,
 )
-from engram.model.knowledge import Abstraction, Gist
+from engram.model.knowledge import Abstraction
 from engram.model.memory import Memory, Priority
 from engram.model.recall import Hit
-from engram.rules.injection import is_suspect
+from engram.rules.injection import is_suspect, may_enter_prompts
 from engram.text import tokens as text_tokens
 from engram.text.tokens import Parcel
 from engram.text.words import content_hash
@@ -174,7 +174,6 @@ class Packed:
     shown: tuple[Shown, ...] = ()
     of: int = 0
     """How many memories there were to tell."""
-    notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -218,7 +217,7 @@ def offers(
             continue
         ids.add(memory.id)
         seen.add(memory.content_hash)
-        if not budget.may_be_told(memory):
+        if not may_enter_prompts(memory):
             suspects += 1
         else:
             kept.append(one)
@@ -236,9 +235,9 @@ def pack(
             return _packed([(one, 0) for one in whole], (), room - left, len(given))
     told = [_telling(one, ruler, shorter=True) for one in given]
     chosen = text_tokens.pack([one.parcel for one in told], left, most)
-    gists: tuple[tuple[str, int], ...] = ()
+    gists: list[tuple[str, int]] = []
     if tree is not None and None in chosen:
-        chosen, gists = _with_tree(told, chosen, left, most, _Fallback(tree, ruler))
+        chosen, gists = _with_tree(told, chosen, left, most, partial(_gists, tree, ruler))
     pairs = [(one, form) for one, form in zip(told, chosen, strict=True) if form is not None]
     return _packed(pairs, gists, room - left, len(given))
 
@@ -288,31 +287,24 @@ def _told(same: _Same, ruler: Ruler, *, shorter: bool) -> Lines:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fallback:
-    """The abstraction tree, and how its lines are measured."""
-
-    tree: Abstraction
-    ruler: Ruler
-
-    def lines(self, left_out: set[str], room: int) -> tuple[tuple[str, int], ...]:
-        """The finest level that says what was left out and fits."""
-        for level, gists in self.tree.levels:
-            about = [one for one in gists if self._is_about(one, left_out) and not is_suspect(one.text)]
-            told = [budget.gist(one.text, level) for one in about]
-            costs = [self.ruler.line(line) for line in told]
-            if told and sum(costs) <= room:
-                return tuple(zip(told, costs, strict=True))
-        return ()
-
-    @staticmethod
-    def _is_about(one: Gist, left_out: set[str]) -> bool:
-        return not one.memories or not left_out.isdisjoint(one.memories)
+def _gists(tree: Abstraction, ruler: Ruler, left_out: set[str], room: int) -> list[tuple[str, int]]:
+    """The finest level of the tree that says what was left out and fits, with what each line costs."""
+    for level, gists in tree.levels:
+        about = [one for one in gists if not one.memories or not left_out.isdisjoint(one.memories)]
+        told = [budget.gist(one.text, level) for one in about if not is_suspect(one.text)]
+        costs = [ruler.line(line) for line in told]
+        if told and sum(costs) <= room:
+            return list(zip(told, costs, strict=True))
+    return []
 
 
 def _with_tree(
-    told: Sequence[_Telling], chosen: list[int | None], left: int, most: int, fallback: _Fallback
-) -> tuple[list[int | None], tuple[tuple[str, int], ...]]:
+    told: Sequence[_Telling],
+    chosen: list[int | None],
+    left: int,
+    most: int,
+    tree: Callable[[set[str], int], list[tuple[str, int]]],
+) -> tuple[list[int | None], list[tuple[str, int]]]:
     """Make room for the tree among the rest; the best and what must be there stay as they are."""
     left_out = {one.offer.memory.id for one, form in zip(told, chosen, strict=True) if form is None}
     fixed = [
@@ -323,9 +315,9 @@ def _with_tree(
     ]
     taken = sum(one.costs[0] for one in fixed if one.needed)
     shown = any(form is not None for form in chosen)
-    gists = fallback.lines(left_out, int((left - taken) * TREE_SHARE) if shown else left)
+    gists = tree(left_out, int((left - taken) * TREE_SHARE) if shown else left)
     if not gists:
-        return chosen, ()
+        return chosen, []
     again = text_tokens.pack(fixed, left - sum(cost for _, cost in gists), most)
     kept = [
         chosen[at] if form is not None and fixed[at].costs != told[at].costs else form
@@ -383,7 +375,14 @@ def build(asked: PromptRequest, find: Find) -> Context:
     if fixed > budget:
         raise PromptTooLong(fixed, budget)
     draft = _Draft(asked, ruler)
-    free, hits = budget - fixed, _Found(find)
+    free, recalled = budget - fixed, list[Sequence[Hit]]()
+
+    def hits(limit: int) -> Sequence[Hit]:
+        """Recalled once, for as many as were asked for first."""
+        if not recalled:
+            recalled.append(find(limit) if limit > 0 else ())
+        return recalled[0][:limit]
+
     context = draft.make(free, hits, budget)
     for _ in range(TRIES):
         if context.tokens <= budget:
@@ -391,20 +390,6 @@ def build(asked: PromptRequest, find: Find) -> Context:
         free -= context.tokens - budget
         context = draft.make(free, hits, budget)
     return context if context.tokens <= budget else draft.make(0, hits, budget)
-
-
-class _Found:
-    """Recalls once, for as many as were asked for first. Lives for one prompt."""
-
-    def __init__(self, find: Find) -> None:
-        self._find = find
-        self._hits: Sequence[Hit] | None = None
-
-    def most(self, limit: int) -> Sequence[Hit]:
-        """At most so many."""
-        if self._hits is None:
-            self._hits = self._find(limit) if limit > 0 else ()
-        return self._hits[:limit]
 
 
 class _Draft:
@@ -424,7 +409,7 @@ class _Draft:
         self._fixed_needs = self._measured()
         self._least = least(offers((), asked.standing)[0], ruler)
 
-    def make(self, free: int, found: _Found, budget: int) -> Context:
+    def make(self, free: int, found: Find, budget: int) -> Context:
         """The prompt when so many tokens are free."""
         settings = self._asked.settings
         needs = self._fixed_needs
@@ -454,7 +439,7 @@ class _Draft:
             sections=rows,
             exact=self._ruler.exact,
             reserve=reserve_of(self._asked.model, settings),
-            notes=(*notes, *packed.notes),
+            notes=notes,
         )
 
     def _measured(self) -> dict[str, Need]:
@@ -471,10 +456,10 @@ class _Draft:
             needs["history"] = Need(wanted, 1)
         return needs
 
-    def _recalled(self, room: int, found: _Found) -> tuple[Packed, tuple[str, ...]]:
+    def _recalled(self, room: int, found: Find) -> tuple[Packed, tuple[str, ...]]:
         asked = self._asked
         said = [slot.content for slot in asked.sections.working]
-        hits = found.most(memories_for(room)) if room else ()
+        hits = found(memories_for(room)) if room else ()
         offered, suspects = offers(hits, asked.standing, said)
         packed = pack(offered, room, self._ruler, MOST_MEMORIES, asked.tree)
         notes = [f"{suspects} left out: they read like commands to a model"] if suspects else []
@@ -520,32 +505,16 @@ class _Draft:
             if (cost := ruler.message(text))
         ]
         for name in SECTIONS:
+            wanted = needs.get(name, Need()).wanted
             if name == "recalled":
-                row = Section(
-                    name,
-                    got[name],
-                    packed.tokens,
-                    packed.tokens,
-                    len(packed.shown),
-                    packed.of,
-                    _forms(packed.shown),
-                )
+                shown, used = packed.shown, packed.tokens
+                row = Section(name, got[name], used, used, len(shown), packed.of, _forms(shown))
             elif name == "history":
-                row = Section(
-                    name,
-                    got[name],
-                    needs.get(name, Need()).wanted,
-                    told.tokens,
-                    told.shown,
-                    told.of,
-                    _kept(told),
-                )
+                row = Section(name, got[name], wanted, told.tokens, told.shown, told.of, _kept(told))
             else:
-                shown = parts.get(name, ())
-                used = ruler.line(budget.frame(name)) + sum(map(ruler.line, shown)) if shown else 0
-                row = Section(
-                    name, got[name], needs.get(name, Need()).wanted, used, len(shown), len(self._texts[name])
-                )
+                texts = parts.get(name, ())
+                used = ruler.line(budget.frame(name)) + sum(map(ruler.line, texts)) if texts else 0
+                row = Section(name, got[name], wanted, used, len(texts), len(self._texts[name]))
             if row.of or row.used:
                 rows.append(row)
         return tuple(rows)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from math import ceil
-from types import MappingProxyType
 from typing import Any
 
-from engram.context.budget import doubt, forms_telling, may_be_told, one_line, short_id
+from engram.context.budget import doubt, forms_telling, one_line, short_id
 from engram.context.build import NOTE, DocumentItem, DocumentSection, Layout
 from engram.context.resume import in_workspace
 from engram.lazily import dataclass
@@ -19,6 +18,7 @@ from engram.model.session import Commitment, LoopState, Trigger
 from engram.ports import Tools, View
 from engram.rules.commitments import CATEGORY as COMMITMENT
 from engram.rules.commitments import last_day, loop, state_of
+from engram.rules.injection import may_enter_prompts
 from engram.text import re
 from engram.text.words import PAIRED, content_words, terms
 
@@ -51,8 +51,7 @@ def build(asked: PackRequest, tools: Tools) -> RecallPack:
     """The document."""
     now, most = tools.here(), tools.config.context.pack_words
     head = f"# Recall pack {now:%Y-%m-%d}\n{NOTE}"
-    today = Today(now, asked.tasks, asked.message, asked.loops, asked.conflicts)
-    wanted = sections(gather(asked.view, asked.workspace, now, tools), today)
+    wanted = sections(gather(asked.view, asked.workspace, now, tools), asked, now)
     made, left = _laid_out(wanted, words_in(head), most)
     pages = _pages(asked, made, left, now, tools)
     told = [section for section in (*made, *pages) if section.text]
@@ -182,8 +181,8 @@ def words_in(text: str) -> int:
     return len(_PAIRED.sub(" ", text).split()) + ceil(dense / 2)
 
 
-def checked_on(memory: Memory) -> date:
-    """The day on which somebody last said or confirmed it.
+def age(memory: Memory, today: date) -> int:
+    """Whole days since somebody last said or confirmed it.
 
     What came out of a conversation was said then; anything else when it was stored.
     """
@@ -191,12 +190,7 @@ def checked_on(memory: Memory) -> date:
     said = _day(told) or (memory.happened_at if memory.session else memory.local(memory.created_at)).date()
     again = [memory.local(memory.modified_at).date()] if memory.usage.repeated else []
     sure = [memory.local(memory.verified_at).date()] if memory.verified_at else []
-    return max([said, *again, *sure])
-
-
-def age(memory: Memory, today: date) -> int:
-    """Whole days since somebody last said or confirmed it."""
-    return max(0, (today - checked_on(memory)).days)
+    return max(0, (today - max([said, *again, *sure])).days)
 
 
 def holds(memory: Memory, now: datetime) -> bool:
@@ -213,11 +207,6 @@ def is_too_old(memory: Memory, today: date) -> bool:
 def goes_stale(memory: Memory) -> bool:
     """Whether nobody may rely on it without a check from time to time."""
     return memory.category not in LASTING and memory.priority is not Priority.P0
-
-
-def is_stale(memory: Memory, today: date) -> bool:
-    """Whether it is marked: not checked for more than 30 days."""
-    return goes_stale(memory) and age(memory, today) > STALE_DAYS
 
 
 def is_dropped(memory: Memory, today: date, tasks: Tasks) -> bool:
@@ -260,11 +249,6 @@ def by_recency(memory: Memory, today: date) -> tuple[object, ...]:
     """The order of the context: the recent first, then by priority and importance."""
     days = age(memory, today)
     return (band(days), memory.priority, -memory.importance, days, memory.content, memory.id)
-
-
-def by_weight(memory: Memory) -> tuple[object, ...]:
-    """The order of what always holds: by weight, not by age."""
-    return (not memory.pinned, -memory.importance, memory.content, memory.id)
 
 
 def _names(name: str, text: str) -> bool:
@@ -325,7 +309,11 @@ def _with_debts(sections: Sequence[DocumentSection], buffer: int) -> tuple[list[
 
 def told(memory: Memory, mark: str = "") -> DocumentItem:
     """A memory by its id and words, with what a reader must be warned of."""
-    lines = (f"- [{short_id(memory)}] {words}{doubt(memory)}{mark}" for words in forms_telling(memory))
+    return _item(memory, f"{doubt(memory)}{mark}")
+
+
+def _item(memory: Memory, mark: str, lead: str = "") -> DocumentItem:
+    lines = (f"- [{short_id(memory)}] {lead}{words}{mark}" for words in forms_telling(memory))
     return DocumentItem((memory.id,), tuple(lines))
 
 
@@ -342,12 +330,8 @@ def _first_words(words: str) -> tuple[str, ...]:
 
 def stale_mark(memory: Memory, today: date) -> str:
     """Says that nobody has checked a memory for long."""
-    return f" (stale: {age(memory, today)} days unchecked)" if is_stale(memory, today) else ""
-
-
-def conflict_marks(pairs: Mapping[str, str]) -> Mapping[str, str]:
-    """What stands behind a memory that another one contradicts; by id."""
-    return {one: f" (conflict with [{other[:8]}])" for one, other in pairs.items()}
+    days = age(memory, today)
+    return f" (stale: {days} days unchecked)" if goes_stale(memory) and days > STALE_DAYS else ""
 
 
 def conflict(one: Memory, other: Memory) -> DocumentItem:
@@ -364,28 +348,17 @@ def _padded(memory: Memory) -> tuple[str, ...]:
     return (*found, *(found[-1:] * (3 - len(found))))
 
 
-def open_loop(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
-    """A commitment with its age and its day."""
-    mark = f" ({_days(loop.age_days)}{_due(loop, today)})"
-    lines = (f"- [{short_id(memory)}] {words}{mark}" for words in forms_telling(memory))
-    return DocumentItem((memory.id,), tuple(lines))
+def _open(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
+    return _item(memory, f" ({_days(loop.age_days)}{_due(loop, today)})")
 
 
-def waiting(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
-    """Whom one waits for, what for and how long."""
+def _waiting(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
     whom = one_line(loop.waiting_on) or "somebody"
-    mark = f" ({_days(loop.age_days)}{_due(loop, today)})"
-    lines = (f"- [{short_id(memory)}] {whom}: {words}{mark}" for words in forms_telling(memory))
-    return DocumentItem((memory.id,), tuple(lines))
+    return _item(memory, f" ({_days(loop.age_days)}{_due(loop, today)})", f"{whom}: ")
 
 
-def due_today(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
-    """A commitment that is due."""
-    lines = (
-        f"- [{short_id(memory)}] {words} ({_due(loop, today).lstrip(', ')})"
-        for words in forms_telling(memory)
-    )
-    return DocumentItem((memory.id,), tuple(lines))
+def _due_today(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
+    return _item(memory, f" ({_due(loop, today).lstrip(', ')})")
 
 
 def _days(days: int) -> str:
@@ -430,11 +403,15 @@ def gather(view: View, workspace: str, now: datetime, tools: Tools) -> dict[str,
         return _fitting(found, workspace, now)
 
     return {
-        "rules": [one for one in page(FIRST, priorities=frozenset({Priority.P0})) if not _is_closed(one)],
+        "rules": [
+            one
+            for one in page(FIRST, priorities=frozenset({Priority.P0}))
+            if one.category != COMMITMENT or state_of(one).is_open
+        ],
         "mantra": page(OF_A_KIND, tags_any=MANTRA_TAGS),
         "focus": page(OF_A_KIND, tags_any=FOCUS_TAGS),
         "context": _each_once(
-            _but(page(LATEST), {COMMITMENT, "question"}),
+            [one for one in page(LATEST) if one.category not in {COMMITMENT, "question"}],
             page(CORE, layers=frozenset({Layer.CORE})),
             page(OF_A_KIND, categories=STANDING),
         ),
@@ -448,7 +425,8 @@ def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[
     found: list[Memory] = []
     for one in pages:
         kind, _, name = one.partition(":")
-        wanted = View(view.access, replace(view.filters, **_page(kind, name)))
+        asked: dict[str, Any] = {_FILTERS[kind]: name if kind == "origin" else frozenset({name})}
+        wanted = View(view.access, replace(view.filters, **asked))
         found += sorted(
             _fitting(tools.store.memories.page(wanted, OF_A_KIND), "", now),
             key=lambda memory: (-memory.happened_at.timestamp(), memory.content, memory.id),
@@ -456,28 +434,16 @@ def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[
     return list({memory.id: memory for memory in found}.values())
 
 
-def _page(kind: str, name: str) -> dict[str, Any]:
-    """The filter that finds what a page holds."""
-    if kind == "origin":
-        return {"origin_prefix": name}
-    return {_FILTERS[kind]: frozenset({name})}
-
-
-_FILTERS = MappingProxyType(
-    {"entity": "entities", "tag": "tags_any", "category": "categories", "memory": "ids"}
-)
+_FILTERS: Mapping[str, str] = {
+    "entity": "entities", "tag": "tags_any", "category": "categories", "memory": "ids",
+    "origin": "origin_prefix",
+}  # fmt: skip
 
 
 def _fitting(found: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
-    return [one for one in found if holds(one, now) and in_workspace(one, workspace) and may_be_told(one)]
-
-
-def _is_closed(memory: Memory) -> bool:
-    return memory.category == COMMITMENT and not state_of(memory).is_open
-
-
-def _but(memories: Iterable[Memory], categories: set[str]) -> list[Memory]:
-    return [memory for memory in memories if memory.category not in categories]
+    return [
+        one for one in found if holds(one, now) and in_workspace(one, workspace) and may_enter_prompts(one)
+    ]
 
 
 def _each_once(*lists: Sequence[Memory]) -> list[Memory]:
@@ -495,39 +461,27 @@ Pair = tuple[Memory, Memory]
 Loop = tuple[Commitment, Memory]
 
 
-@dataclass(frozen=True, slots=True)
-class Today:
-    """What a pack is made for: the day, what is to be done, what is open and what is in dispute."""
-
-    now: datetime
-    tasks: tuple[str, ...] = ()
-    message: str = ""
-    loops: tuple[Memory, ...] = ()
-    conflicts: tuple[Pair, ...] = ()
-
-    @property
-    def day(self) -> date:
-        """By the calendar."""
-        return self.now.date()
-
-
-def sections(found: Mapping[str, list[Memory]], today: Today) -> list[DocumentSection]:
+def sections(found: Mapping[str, list[Memory]], asked: PackRequest, now: datetime) -> list[DocumentSection]:
     """Every section in its order. What two of them ask for stands in the one that is filled first here."""
-    loops = [(loop(memory, today.now), memory) for memory in today.loops if may_be_told(memory)]
-    due = [one for one in _coming(loops, today.day) if _is_due(one, today.day)]
-    choice = _Choice(today, [memory.content for _, memory in due])
-    weighed = {name: sorted(memories, key=by_weight) for name, memories in found.items()}
+    day = now.date()
+    loops = [(loop(memory, now), memory) for memory in asked.loops if may_enter_prompts(memory)]
+    coming = _coming(loops, day)
+    choice = _Choice(asked, day, [one[1].content for one in coming if _is_due(one, day)])
+    weighed = {
+        name: sorted(memories, key=lambda one: (not one.pinned, -one.importance, one.content, one.id))
+        for name, memories in found.items()
+    }
     told = {
         "rules": choice.lines(weighed["rules"]),  # all of them, whatever their age
         "mantra": tuple(map(bare, choice.fit(weighed["mantra"])[:1])),
-        "focus": _focus(found["focus"], loops, today, choice)[:FOCUS_MOST],
+        "focus": _focus(found["focus"], coming, asked.tasks, day, choice)[:FOCUS_MOST],
         "accounts": choice.items(weighed["accounts"]),
         "procedures": choice.items(weighed["procedures"]),
-        "context": choice.disputes(today.conflicts),
-        "commitments": tuple(open_loop(*one, today.day) for one in loops if one[0].state is LoopState.OPEN),
-        "waiting": tuple(waiting(*one, today.day) for one in loops if one[0].state is LoopState.WAITING),
+        "context": choice.disputes(asked.conflicts),
+        "commitments": tuple(_open(*one, day) for one in loops if one[0].state is LoopState.OPEN),
+        "waiting": tuple(_waiting(*one, day) for one in loops if one[0].state is LoopState.WAITING),
     }
-    recent = choice.fit(sorted(found["context"], key=lambda one: by_recency(one, today.day)))
+    recent = choice.fit(sorted(found["context"], key=lambda one: by_recency(one, day)))
     told["context"] += choice.lines(recent[:CONTEXT])
     return [replace(section, items=told[section.name]) for section in SECTIONS]
 
@@ -535,11 +489,15 @@ def sections(found: Mapping[str, list[Memory]], today: Today) -> list[DocumentSe
 class _Choice:
     """What is told already and what may still be. Lives for one pack, in one thread."""
 
-    def __init__(self, today: Today, due: Sequence[str]) -> None:
-        self._day = today.day
-        self._tasks = Tasks([*today.tasks, today.message, *due])
-        self._marks = conflict_marks(_opponents(today.conflicts))
-        self._told = {memory.id for memory in today.loops}
+    def __init__(self, asked: PackRequest, day: date, due: Sequence[str]) -> None:
+        self._day = day
+        self._tasks = Tasks([*asked.tasks, asked.message, *due])
+        opponents: dict[str, set[str]] = {}
+        for one, other in asked.conflicts:
+            opponents.setdefault(one.id, set()).add(other.id)
+            opponents.setdefault(other.id, set()).add(one.id)
+        self._marks = {one: f" (conflict with [{min(others)[:8]}])" for one, others in opponents.items()}
+        self._told = {memory.id for memory in asked.loops}
 
     def items(self, memories: Iterable[Memory]) -> tuple[DocumentItem, ...]:
         """Lines of those that fit."""
@@ -562,7 +520,7 @@ class _Choice:
         fresh = [
             pair
             for pair in pairs
-            if not any(is_too_old(one, self._day) or not may_be_told(one) for one in pair)
+            if not any(is_too_old(one, self._day) or not may_enter_prompts(one) for one in pair)
         ]
         found = tuple(sorted({conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
         self._told.update(one for item in found for one in item.ids)
@@ -579,16 +537,15 @@ class _Choice:
 
 
 def _focus(
-    tagged: Iterable[Memory], loops: Sequence[Loop], today: Today, choice: _Choice
+    tagged: Iterable[Memory], coming: Sequence[Loop], tasks: Sequence[str], day: date, choice: _Choice
 ) -> tuple[DocumentItem, ...]:
     """Today's tasks, what is due, what was marked for today, and then what is due soon."""
-    coming = _coming(loops, today.day)
-    marked = [one for one in tagged if "focus" in one.tags or age(one, today.day) == 0]
+    marked = [one for one in tagged if "focus" in one.tags or age(one, day) == 0]
     return (
-        *(DocumentItem((), (f"- {one_line(task)}",)) for task in today.tasks if task.strip()),
-        *(due_today(*one, today.day) for one in coming if _is_due(one, today.day)),
-        *choice.items(sorted(marked, key=lambda one: by_recency(one, today.day))),
-        *(due_today(*one, today.day) for one in coming if not _is_due(one, today.day)),
+        *(DocumentItem((), (f"- {one_line(task)}",)) for task in tasks if task.strip()),
+        *(_due_today(*one, day) for one in coming if _is_due(one, day)),
+        *choice.items(sorted(marked, key=lambda one: by_recency(one, day))),
+        *(_due_today(*one, day) for one in coming if not _is_due(one, day)),
     )
 
 
@@ -602,12 +559,3 @@ def _coming(loops: Sequence[Loop], day: date) -> list[Loop]:
 
 def _is_due(one: Loop, day: date) -> bool:
     return one[0].due is not None and last_day(one[0].due) <= day
-
-
-def _opponents(pairs: Iterable[Pair]) -> dict[str, str]:
-    """Each memory in a conflict with the first of those that contradict it."""
-    found: dict[str, set[str]] = {}
-    for one, other in pairs:
-        found.setdefault(one.id, set()).add(other.id)
-        found.setdefault(other.id, set()).add(one.id)
-    return {memory: min(others) for memory, others in found.items()}

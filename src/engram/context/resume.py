@@ -16,13 +16,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from engram.config import ContextConfig
-from engram.context.budget import doubt, forms_telling, may_be_told, one_line, short_id
+from engram.context.budget import doubt, forms_telling, one_line, short_id
 from engram.context.build import NOTE, DocumentItem, DocumentSection, Layout, Shorter
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
 from engram.model.context import Resume
 from engram.model.memory import Layer, Memory, Space, Tier
 from engram.ports import Tools, View
+from engram.rules.injection import may_enter_prompts
 from engram.rules.vectors import Thresholds, thresholds
 
 if TYPE_CHECKING:
@@ -189,15 +190,7 @@ def gather(view: View, workspace: str, tools: Tools) -> dict[str, list[Memory]]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Middle:
-    """The centroid of what goes on, and the space it lies in."""
-
-    space: Space
-    vector: Floats
-
-
-def _floor(middle: _Middle | None, floor: float) -> float:
+def _floor(middle: tuple[Space, Floats] | None, floor: float) -> float:
     """Where nothing goes on, or no vectors are to be had, nearness decides nothing."""
     return 0.0 if middle is None else floor
 
@@ -208,7 +201,7 @@ def _here(memories: Iterable[Memory], workspace: str) -> list[Memory]:
 
 def _fresh(memories: Iterable[Memory], told: set[str], section: str) -> list[Memory]:
     """Those that are not told yet and may be; from now on they are."""
-    fit = (memory for memory in memories if memory.id not in told and may_be_told(memory))
+    fit = (memory for memory in memories if memory.id not in told and may_enter_prompts(memory))
     found = list(islice(fit, SECTIONS[section].most))
     told.update(memory.id for memory in found)
     return found
@@ -239,7 +232,7 @@ def _changed(view: View, workspace: str, tools: Tools) -> list[Memory]:
     return _here((found[one] for one in ids if one in found), workspace)
 
 
-def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> _Middle | None:
+def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> tuple[Space, Floats] | None:
     """The middle of what goes on; None when nothing does, or no vectors are to be had."""
     ids = list(dict.fromkeys(memory.id for memories in around for memory in memories))
     try:
@@ -254,11 +247,11 @@ def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> _Middle | None:
 
     rows = unit(stored.rows.astype("float32"))
     vector: Floats = unit(rows.mean(axis=0))
-    return _Middle(space, vector) if vector.any() else None
+    return (space, vector) if vector.any() else None
 
 
 def _near(
-    view: View, layer: Layer, middle: _Middle | None, workspace: str, tools: Tools
+    view: View, layer: Layer, middle: tuple[Space, Floats] | None, workspace: str, tools: Tools
 ) -> list[tuple[float, Memory]]:
     """Memories of a layer with their scores; what a memory is counts only in the core.
 
@@ -270,10 +263,10 @@ def _near(
     layered = _with(view, layers=frozenset({layer}))
     if middle is None:
         return [(gained(one), one) for one in _here(tools.store.memories.page(layered, most), workspace)]
-    space = thresholds(middle.space.key)
+    space = thresholds(middle[0].key)
     cosines: dict[int, float] = {}
     for asked in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
-        cosines |= dict(tools.index.search(middle.space, middle.vector, most, _with(layered, **asked)))
+        cosines |= dict(tools.index.search(*middle, most, _with(layered, **asked)))
     read = tools.store.memories.read(sorted(cosines))
     return [
         (relevance(cosines[key], space) + gained(memory), memory)
