@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from engram.api import recalling, remembering
@@ -429,7 +428,5 @@ class Engram(Nouns, VerbsBefore):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

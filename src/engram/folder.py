@@ -21,7 +21,7 @@ from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock, RLock
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from engram.api.caller import RecallLimits, WriteAllowance
@@ -492,10 +492,8 @@ class KeptVerbs(Routed):
         self._real.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._real.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._real.__exit__(*error)
 
     @property
     def _real(self) -> Any:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Itera
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, partial, wraps
 from itertools import islice
-from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from engram.engine import Engram
@@ -35,13 +34,11 @@ class Twin:
         await self._threads.run(self._inner.__enter__)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if isinstance(self._inner, Engram):
             await self._threads.close(self._inner.close)
         else:
-            await self._threads.run(self._inner.__exit__, kind, error, trace)
+            await self._threads.run(self._inner.__exit__, *error)
 
 
 class AsyncCall(Coroutine[Any, Any, Any]):
@@ -58,10 +55,8 @@ class AsyncCall(Coroutine[Any, Any, Any]):
         self._given = await self._work
         return await self._given.__aenter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._given.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await self._given.__aexit__(*error)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         async for item in await self._work:

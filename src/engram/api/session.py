@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import RLock
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from engram.api import gaps
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from engram.model.scope import Scope
     from engram.session.following import HeardExchange
 
-MOMENTUM_MOST = 0.4  # the most that the course of the talk weighs in a query (cortex)
 PREPARED = 100  # memories prepared for the next message (measured)
 
 
@@ -186,9 +184,7 @@ class SessionTurn:
         self.begin()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.finish()
 
 
@@ -391,9 +387,7 @@ class Session:
         self.resume()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.suspend()
         if self._parts.caller.access.may_write(self.scope):
             self._parts.listening.flush(self.id, self.scope)
@@ -408,7 +402,7 @@ class Session:
         question = self._question(message, most)
         with self._lock:
             state = self._awake()
-            lean = state.lean(message, MOMENTUM_MOST)
+            lean = state.lean(message)
             steps.exchange, gone = state.hear(message, meaning, parts.now)
             steps.change = state.verdict.change
             lean = None if steps.change is TopicChange.SWITCH else lean
@@ -508,7 +502,7 @@ class Session:
             momentum, names = state.momentum, state.buffer.named()
         if momentum is None:
             return
-        lean = momentum.lean(1.0, {}, MOMENTUM_MOST)
+        lean = momentum.lean(1.0, {})
         most = max(PREPARED, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
         found = parts.prepare(self._question(words, most), lean)

@@ -34,7 +34,7 @@ from engram.recall.expand import among
 from engram.recall.pipeline import recall, touch
 from engram.rules import screen
 from engram.session import following
-from engram.session.following import Anticipation, WorkingMemory, WorkingMemoryRules
+from engram.session.following import WorkingMemory, WorkingMemoryRules
 from engram.session.state import Ages, Meaning, State
 from engram.text.forms import summary
 
@@ -44,12 +44,7 @@ if TYPE_CHECKING:
     from engram.api.recalling import Recalling
     from engram.api.remembering import Listening
 
-HALF_LIFE_MINUTES = 10.0  # minutes after which what is on the mind is half as strong
-
-EVICT_BELOW = 0.1  # activation under which something leaves the mind (cortex)
-OFFER_ABOVE = 0.3  # activation above which what leaves the mind is offered to long-term memory (cortex)
 RECALLED_MOST = 100  # memories recalled for a message at most, however large the model's window (measured)
-ALIKE = 0.6  # cosine to what was expected above which the prepared recall is used (cortex)
 AGES = Ages()  # how long a sleeping session stays what it was
 MORNING_MEMORIES = 5  # memories that come to mind at a fresh start (cortex)
 
@@ -82,10 +77,8 @@ class SessionServices:
     def state(self) -> State:
         """An empty mind, by the settings."""
         tools = self.caller.tools
-        slots = tools.config.session.slots
-        rules = WorkingMemoryRules(HALF_LIFE_MINUTES, EVICT_BELOW, OFFER_ABOVE, slots)
-        working, anticipation = WorkingMemory(rules), Anticipation(alike=ALIKE)
-        return State(tools.new_id, tools.count_tokens, working, anticipation=anticipation)
+        working = WorkingMemory(WorkingMemoryRules(most=tools.config.session.slots))
+        return State(tools.new_id, tools.count_tokens, working)
 
     def meaning(self, text: str) -> Meaning | None:
         """A message as vectors; None while none can be made."""

@@ -77,9 +77,6 @@ class WorkspaceStatus:
     points: tuple[git.Point, ...] = ()
 
 
-Progress = Callable[[int, int], None]
-
-
 class Workspaces(Noun):
     """Folders in step with the memory. Hangs on the facade; only the owner of the file may use it."""
 

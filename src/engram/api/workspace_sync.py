@@ -439,18 +439,18 @@ class FolderSync(FolderReader):
 
     def _views(self) -> None:
         """Pages that are made from memories taken together."""
-        for path, text in views.pages(self.caller, self.setup, self.access, self._ledger_view()):
-            self._view(path, text)
+        ledger_text = self._text(LEDGER_FILE) if LEDGER_FILE in self.stamps else ""
+        archives = (path for path in sorted(self.stamps) if path.startswith("memory/ledger-archive-"))
+        if LEDGER in self.setup.layouts:
+            archived, events = "\n".join(map(self._text, archives)), dict(self.events.of)
+            for path, text in views.ledger_pages(self.caller, self.setup, ledger_text, archived, events):
+                self._view(path, text)
+        if FILES in self.setup.layouts:
+            for path, text in views.file_pages(self.caller, self.setup, self.access):
+                self._view(path, text)
         for page in views.item_pages(self.caller, self.setup, self.access):
             self._item_page(page)
         views.read_triggers(self.caller, self.root, self.setup, self.state)
-
-    def _ledger_view(self) -> views.LedgerView:
-        text = self._text(LEDGER_FILE) if LEDGER_FILE in self.stamps else ""
-        archived = "\n".join(
-            self._text(path) for path in sorted(self.stamps) if path.startswith("memory/ledger-archive-")
-        )
-        return views.LedgerView(text, archived, dict(self.events.of))
 
     def _view(self, path: str, text: str) -> None:
         """Write a page that is only written; lines that somebody added to it are kept."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +38,6 @@ _TIMES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerView:
-    """The ledger as it stands: its text, what was archived, and the event of each memory."""
-
-    text: str
-    archived: str = ""
-    events: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class ItemPage:
     """A page of list items: each is a memory, in a section."""
 
@@ -57,29 +47,22 @@ class ItemPage:
     items: list[tuple[Memory, str]]
 
 
-def pages(
-    caller: CallerContext, setup: Setup, access: Access, events: LedgerView
+def ledger_pages(
+    caller: CallerContext, setup: Setup, text: str, archived: str, events: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Every page that is only written, with its path."""
-    if LEDGER in setup.layouts:
-        yield from _ledger_pages(caller, setup, events)
-    if FILES in setup.layouts:
-        yield from _file_pages(caller, setup, access)
-
-
-def _ledger_pages(caller: CallerContext, setup: Setup, events: LedgerView) -> Iterator[tuple[str, str]]:
+    """Indexes, checks and the pack, each with its path; `events` names the event of each memory."""
     now = caller.tools.here()
-    active = ledger.events_in(events.text)
+    active = ledger.events_in(text)
     loops = ledger.open_loops(active)
     at = ledger.checkpoint(active, now)
     yield layout.LOOPS_FILE, _json(loops)
     yield layout.CHECKPOINT_FILE, _json(at)
-    checked = ledger.integrity(events.text, events.archived, loops, at)
+    checked = ledger.integrity(text, archived, loops, at)
     yield layout.INTEGRITY_FILE, _json(checked.as_json(now))
     told = [f"## {now.isoformat(timespec='seconds')}", f"- passed: {len(checked.passed)}"]
     told += [f"- FAILED {one}" for one in checked.failures]
     yield layout.INTEGRITY_LOG, "\n".join(told) + "\n"
-    pack = _as_in_ledger(packed(caller, "", (), None, "").text, events.events)
+    pack = _as_in_ledger(packed(caller, "", (), None, "").text, events)
     if checked.failures:
         pack += f"\n⚠️ The ledger's integrity check failed: {'; '.join(checked.failures[:3])}\n"
     if str(Tier.SENSITIVE) not in setup.tiers:
@@ -118,7 +101,8 @@ def _without_sensitive(caller: CallerContext, pack: str) -> str:
     return "\n".join(lines)
 
 
-def _file_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
+def file_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
+    """Boxes, topics, guidelines, questions and what was kept word for word, each with its path."""
     knowledge = Knowledge(caller)
     for box in knowledge.boxes(limit=BOXES):
         front = FrontMatter().with_values(

@@ -45,10 +45,6 @@ from engram.text import tokens as text_tokens
 from engram.text.tokens import Parcel
 from engram.text.words import content_hash
 
-VERBATIM_EXCHANGES = 3  # last exchanges that are kept word for word (cortex)
-
-TOLD_EXCHANGES = 10  # exchanges before those kept as one line each (cortex)
-
 # ---------------------------------------------------------------- documents
 # Sections of lines come in; what fits of each comes out. A memory gets shorter before it disappears.
 
@@ -398,7 +394,7 @@ class _Draft:
     def __init__(self, asked: PromptRequest, ruler: Ruler) -> None:
         self._asked = asked
         self._ruler = ruler
-        self._keep = history.KeptHistory(VERBATIM_EXCHANGES, TOLD_EXCHANGES)
+        self._keep = history.KeptHistory()
         texts: dict[str, Sequence[str]] = {name: getattr(asked.sections, name) for name in TEXTS}
         slots = sorted(asked.sections.working, key=lambda slot: -slot.activation)
         texts["working"] = [budget.held(slot) for slot in slots if not is_suspect(slot.content)]

@@ -167,7 +167,7 @@ class ToldHistory:
 
 @dataclass(frozen=True, slots=True)
 class KeptHistory:
-    """How much of a conversation is kept how."""
+    """How many of the last exchanges stand word for word, and how many before as a line each (cortex)."""
 
     verbatim: int = 3
     told: int = 10

@@ -19,7 +19,6 @@ from typing import Final, TypeVar
 
 from engram.config import LlmConfig, models_of
 from engram.errors import EngramError
-from engram.lazily import dataclass
 from engram.llm import answers, prompts
 from engram.llm.answers import Bad
 from engram.llm.client import ChatClient, Failed, ModelReply, ModelRequest, Service
@@ -77,15 +76,6 @@ def open_advisor(config: LlmConfig, spending: Spending, clock: Clock) -> Advisor
     if config.level == "off" or not config.base_url.strip() or not config.model.strip():
         return NoAdvisor()
     return ModelAdvisor(config, spending, clock)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Who asks which model, and until when the answer is of use."""
-
-    component: str
-    model: str
-    deadline: float
 
 
 class ModelAdvisor:
@@ -204,8 +194,8 @@ class ModelAdvisor:
         awake = awake[:1] if component in ONCE else awake
         for place, model in enumerate(awake, 1):
             share = 1.0 if place == len(awake) else FIRST_SHARE
-            asked = _Asked(component, model, begun + share * self._config.timeout_s)
-            value = self._ask_model(asked, prompt, read)
+            deadline = begun + share * self._config.timeout_s
+            value = self._ask_model(model, deadline, prompt, read)
             if value is not None or self._resting.why(EVERY):
                 return value
         return None
@@ -218,26 +208,20 @@ class ModelAdvisor:
         first = own.get(task) or (own.get("gate") if task == "audit" else "") or usual
         return list(dict.fromkeys(model for model in (first, config.fallback_model) if model))
 
-    def _ask_model(self, asked: _Asked, prompt: Prompt, read: Read[Value]) -> Value | None:
+    def _ask_model(self, model: str, deadline: float, prompt: Prompt, read: Read[Value]) -> Value | None:
         """One model's answer, mended once."""
-        value, text = self._round(asked, prompt, read, CallOutcome.ANSWERED)
-        if isinstance(value, Bad) and not value.refused and asked.component not in ONCE:
+        value, text = self._round(model, deadline, prompt, read, CallOutcome.ANSWERED)
+        if isinstance(value, Bad) and not value.refused and prompt.name not in ONCE:
             again = prompts.repair(prompt, text, value.problem)
-            value, _ = self._round(asked, again, read, CallOutcome.REPAIRED)
+            value, _ = self._round(model, deadline, again, read, CallOutcome.REPAIRED)
         return None if isinstance(value, Bad) else value
 
     def _round(
-        self, asked: _Asked, prompt: Prompt, read: Read[Value], good: CallOutcome
+        self, model: str, deadline: float, prompt: Prompt, read: Read[Value], good: CallOutcome
     ) -> tuple[Value | Bad | None, str]:
         """One call, paid for: its value, or why it is none, and the words of the model."""
-        question = ModelRequest(
-            asked.model,
-            prompt.messages,
-            prompt.name,
-            prompt.schema,
-            self._config.answer_tokens,
-            once=asked.component in ONCE,
-        )
+        most, once = self._config.answer_tokens, prompt.name in ONCE
+        question = ModelRequest(model, prompt.messages, prompt.name, prompt.schema, most, once=once)
         texts: Iterable[str] = (message.content for message in question.messages)
         words = sum(tokens.count(text) + MESSAGE_TOKENS for text in texts)
         expected = round(CAUTION * (words + tokens.count(json.dumps(question.schema))))
@@ -247,12 +231,12 @@ class ModelAdvisor:
         call = None
         at, begun = self._clock.now(), self._clock.monotonic()
         try:
-            got = self._client.ask(question, asked.deadline)
-            value, outcome, reason = self._judged(got, asked.model, read, good)
+            got = self._client.ask(question, deadline)
+            value, outcome, reason = self._judged(got, model, read, good)
             used = _used(got, expected)
             ms = round(1_000 * (self._clock.monotonic() - begun))
-            price = cost(asked.model, *used, self._config)
-            call = ModelCall(at, asked.component, asked.model, *used, ms, price, outcome, reason)
+            price = cost(model, *used, self._config)
+            call = ModelCall(at, prompt.name, model, *used, ms, price, outcome, reason)
         finally:
             self._budget.settle(reserved, call)
         return value, got.text if isinstance(got, ModelReply) else ""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from engram.errors import EngramError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+    from engram.ports import Spending
 
 
 # ---------------------------------------------------------------- wire
@@ -110,13 +112,6 @@ class ModelReply:
     refused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A response that is no answer; the reason names no word of it."""
-
-    reason: str
-
-
 def body(question: ModelRequest, form: Form) -> dict[str, Any]:
     """The request in a service's form."""
     request: dict[str, Any] = {
@@ -168,18 +163,21 @@ def looser(form: Form) -> Form | None:
     return replace(form, structure=STRUCTURES[place + 1]) if form.structure != PLAIN else None
 
 
-def read(raw: bytes) -> ModelReply | Broken:
-    """What a response of status 200 says: one JSON object, or a stream of events nobody asked for."""
+def read(raw: bytes) -> ModelReply | str:
+    """What a response of status 200 says: one JSON object, or a stream of events nobody asked for.
+
+    Where it says nothing, what the service did; no word of it.
+    """
     text = raw.decode("utf-8", errors="replace").strip()
     if text.startswith(("data:", "event:", ":")):
         return _stream(text)
     answer = parsed(text)
     if not isinstance(answer, dict):
-        return Broken("answered with something that is no JSON")
+        return "answered with something that is no JSON"
     choice = _first_choice(answer)
     message = choice.get("message") if choice else None
     if choice is None or not isinstance(message, dict):
-        return Broken("answered without a message")
+        return "answered without a message"
     filtered = choice.get("finish_reason") == "content_filter"
     return ModelReply(
         words(message.get("content")),
@@ -223,7 +221,7 @@ def words(content: Any) -> str:
     return ""
 
 
-def _stream(text: str) -> ModelReply | Broken:
+def _stream(text: str) -> ModelReply | str:
     """A stream is whole only when it says so: by its last event, or by a reason for its end."""
     pieces: list[str] = []
     usage: tuple[int | None, int | None] = (None, None)
@@ -234,7 +232,7 @@ def _stream(text: str) -> ModelReply | Broken:
             continue
         part = parsed(event)
         if not isinstance(part, dict) or "error" in part:
-            return Broken("broke off its answer")
+            return "broke off its answer"
         usage = _usage(part) if part.get("usage") else usage
         choice = _first_choice(part) or {}
         delta = choice.get("delta")
@@ -243,7 +241,7 @@ def _stream(text: str) -> ModelReply | Broken:
             refused = refused or bool(words(delta.get("refusal")))
         whole = whole or bool(choice.get("finish_reason"))
         refused = refused or choice.get("finish_reason") == "content_filter"
-    return ModelReply("".join(pieces), *usage, refused=refused) if whole else Broken("broke off its answer")
+    return ModelReply("".join(pieces), *usage, refused=refused) if whole else "broke off its answer"
 
 
 def _events(text: str) -> Iterator[str]:
@@ -341,18 +339,6 @@ class Failed:
     """Whether the service failed while it worked on the question."""
 
 
-class KeptForms(Protocol):
-    """Where it is written down how models are spoken to."""
-
-    def form(self, model: str) -> str:
-        """What was written down about a model; empty when nothing was."""
-        ...
-
-    def keep_form(self, model: str, form: str) -> None:
-        """Write down how a model is spoken to."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Response:
     status: int
@@ -368,7 +354,7 @@ class ChatClient:
         service: Service,
         clock: Clock,
         wait: Callable[[float], None] = time.sleep,
-        kept: KeptForms | None = None,
+        kept: Spending | None = None,
     ) -> None:
         self._service = service
         self._clock = clock
@@ -448,8 +434,8 @@ class ChatClient:
             following = simpler(form, got.status, got.raw.decode("utf-8", errors="replace"))
             return following or self._problem(got)
         said = read(got.raw)
-        if isinstance(said, Broken):
-            return Failed(self._says(said.reason), again=True, worked=True)
+        if isinstance(said, str):
+            return Failed(self._says(said), again=True, worked=True)
         if not said.text.strip() and not said.refused and question.model not in self._forms:
             return looser(form) or said  # what asks for a shape and gets nothing was not understood
         return said

@@ -166,11 +166,6 @@ def _found(heading: str, lower: str) -> float:
     return float(bool(lower) and lexicon.found("topic_turns", lower, under=heading))
 
 
-def order(signs_of: Sequence[Signs]) -> list[tuple[float, ...]]:
-    """Signs as rows of numbers, for fitting."""
-    return [astuple(one) for one in signs_of]
-
-
 # ---------------------------------------------------------------- momentum
 # Momentum: vectors of turns come in; where the conversation is, which way it goes and how surely comes out.
 #
@@ -206,15 +201,10 @@ class Momentum:
         lent = {term: WORD_SHARE * sure * weight for term, weight in terms.items()}
         return ConversationBias(self.space, unit(self.centroid), most * sure, lent)
 
-    def ahead(self, step: float = 0.0) -> Floats:
-        """Where the conversation is heading: the centroid, or a step further the way it moves."""
-        heading: Floats = unit(self.centroid + step * self.velocity)
+    def ahead(self) -> Floats:
+        """Where the conversation is heading: the centroid of its last turns."""
+        heading: Floats = unit(self.centroid)
         return heading
-
-
-def begin(space: Space, vector: Floats) -> Momentum:
-    """Momentum after a first turn."""
-    return Momentum(space, vector, vector * 0.0)
 
 
 def moved(
@@ -228,7 +218,7 @@ def moved(
     if not vector.any():
         return before
     if before is None or before.space != space:
-        return begin(space, vector)
+        return Momentum(space, vector, vector * 0.0)
     share = alpha * min(1.0, weight)
     confidence = min(1.0, before.confidence + GROWTH * (1.0 - before.confidence) * weight)
     return Momentum(
@@ -245,10 +235,6 @@ def away(to_centroid: float, space: Space) -> float:
     usual, stranger = talk_of(space.key), thresholds(space.key).noise_mean
     near = usual.mean + usual.sd
     return min(1.0, max(0.0, (near - to_centroid) / max(1e-6, near - stranger)))
-
-
-# ---------------------------------------------------------------- speech
-# Speech: a message comes in; what it does, whom it names and how much it leans on the talk come out.
 
 
 # ---------------------------------------------------------------- sensory
@@ -334,6 +320,10 @@ class SensoryBuffer:
 
     def __len__(self) -> int:
         return len(self._ring)
+
+
+# ---------------------------------------------------------------- speech
+# Speech: a message comes in; what it does, whom it names and how much it leans on the talk come out.
 
 
 STANDS_ALONE = 7
@@ -444,9 +434,8 @@ class PreparedRecall:
 class Anticipation:
     """What one session expects next, and how often it was right. Used under the session's lock."""
 
-    def __init__(self, alike: float = ALIKE) -> None:
+    def __init__(self) -> None:
         self.counted = Anticipated()
-        self._alike = alike
         self._prepared: PreparedRecall | None = None
 
     def prepare(self, prepared: PreparedRecall | None) -> None:
@@ -460,18 +449,11 @@ class Anticipation:
         prepared, self._prepared = self._prepared, None
         if prepared is None:
             return None
-        hit = self._expected(prepared, space, vector, names, now)
+        known = all(name.lower() in prepared.names for name in names)
+        fresh = prepared.space == space and timedelta(0) <= now - prepared.at < FRESH
+        hit = known and fresh and cosine(vector, prepared.vector) > ALIKE
         self.counted = replace(self.counted, asked=self.counted.asked + 1, hits=self.counted.hits + int(hit))
         return prepared.ids if hit else None
-
-    def _expected(
-        self, prepared: PreparedRecall, space: Space, vector: Floats, names: tuple[str, ...], now: datetime
-    ) -> bool:
-        if prepared.space != space or not timedelta(0) <= now - prepared.at < FRESH:
-            return False
-        if any(name.lower() not in prepared.names for name in names):
-            return False
-        return cosine(vector, prepared.vector) > self._alike
 
 
 # ---------------------------------------------------------------- clarifying
@@ -513,7 +495,6 @@ def choose(
 # memory; what faded away is let go.
 
 
-USUAL = 7
 MOST = 9
 BOOST = 0.3
 """What a use adds to the activation."""

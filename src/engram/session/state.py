@@ -22,7 +22,6 @@ from engram.model.recall import Hit
 from engram.model.session import Anticipated, Origin, Restored, Slot, Speech, TopicChange
 from engram.rules.vectors import cosine
 from engram.session import following
-from engram.session import following as momenta
 from engram.session.following import (
     Anticipation,
     HeardExchange,
@@ -147,11 +146,11 @@ class State:
         exchange.reply = WipeableText(reply)
         self._move(reply, meaning)
 
-    def lean(self, message: str, most: float = momenta.MOST) -> ConversationBias | None:
+    def lean(self, message: str) -> ConversationBias | None:
         """How far a message leans on the talk, as far as it needs it; None before there is a talk."""
         if self.momentum is None:
             return None
-        return self.momentum.lean(following.need(message), self.words(), most)
+        return self.momentum.lean(following.need(message), self.words())
 
     def words(self) -> dict[str, float]:
         """The telling words of the talk lately, with what each counts: what came up again and last, most."""
@@ -202,7 +201,9 @@ class State:
         if self.momentum is not None and self.momentum.space != meaning.space:
             self.recent.clear()
         self.recent.append(meaning.whole)
-        self.momentum = momenta.moved(self.momentum, meaning.space, meaning.whole, following.substance(text))
+        self.momentum = following.moved(
+            self.momentum, meaning.space, meaning.whole, following.substance(text)
+        )
 
     def _promote(self, now: datetime) -> list[Slot]:
         """What was said half a minute ago comes to working memory in short words, if it says anything."""

@@ -290,36 +290,27 @@ def checkpoint(
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Integrity:
     """What a check of the ledger found."""
 
-    passed: tuple[str, ...] = ()
-    failures: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    passed: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, name: str, failures: Sequence[str]) -> None:
+        """Note how one check went."""
+        self.failures += [f"{name}: {one}" for one in failures]
+        self.passed += [] if failures else [name]
 
     def as_json(self, now: datetime) -> dict[str, Any]:
         """The report as it is kept in the folder."""
         return {
             "ts": now.isoformat(timespec="seconds"),
-            "checks_passed": list(self.passed),
+            "checks_passed": self.passed,
             "checks_failed": len(self.failures),
-            "failures": list(self.failures),
-            "warnings": list(self.warnings),
+            "failures": self.failures,
+            "warnings": [],
         }
-
-
-@dataclass
-class _Checks:
-    passed: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    def add(self, name: str, failures: Sequence[str]) -> None:
-        if failures:
-            self.failures += [f"{name}: {one}" for one in failures]
-        else:
-            self.passed.append(name)
 
 
 def integrity(
@@ -329,7 +320,7 @@ def integrity(
 
     `archived` are lines that were moved out: what they hold may be referred to.
     """
-    checks = _Checks()
+    checks = Integrity()
     bad, ids, events = [], [], []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -366,7 +357,7 @@ def integrity(
     if at:
         last = at.get("last_processed_event_id")
         checks.add("checkpoint", [f"{last} is no event"] if last and last not in known else [])
-    return Integrity(tuple(checks.passed), tuple(checks.failures), tuple(checks.warnings))
+    return checks
 
 
 def _gaps(ids: Sequence[str]) -> list[str]:
