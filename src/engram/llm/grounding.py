@@ -291,8 +291,16 @@ def values(text: str) -> Iterator[Any]:
 # What a model thinks aloud is no answer; some formats show only its end, a cut answer only its beginning.
 _THOUGHTS = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL)
 _START = re.compile(r"[{\[]")
-_SPACE = re.compile(r"(?:[\s,]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_BARE = re.compile(r"[^\s,:\[\]{}\"']+")
+_SKIPPED = r"(?:[\s,]|//[^\n]*|/\*.*?\*/)*"
+_TOKEN = re.compile(
+    _SKIPPED + r"(?:(?P<sign>[\[\]{}:])"
+    r"|\"(?P<double>(?:[^\"\\]|\\.)*+)\""
+    r"|'(?P<single>(?:[^'\\]|\\.|(?<=\w)'(?=\w))*+)'"  # a quote inside a word is an apostrophe
+    r"|(?P<bare>[^\s,:\[\]{}\"']+))",
+    re.DOTALL,
+)
+_COLON = re.compile(_SKIPPED + r"(:|\Z)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _LITERALS: Final = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _DECODER = json.JSONDecoder(strict=False)
@@ -304,140 +312,60 @@ def _value_at(text: str, start: int) -> tuple[Any, int]:
         return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         pass
-    reader = _Reader(text, start)
+    return _forgiven(text, start)
+
+
+def _forgiven(text: str, start: int) -> tuple[Any, int]:
+    """The same of what is no JSON: other quotes or none, comments, commas too many, an end that is missing.
+
+    Where the text is cut off inside an item of a list, the item is dropped.
+    """
+    holders: list[Any] = []
+    keys: list[str | None] = []
+    place = start
+    while (match := _TOKEN.match(text, place)) and not (match["bare"] and match.end() == len(text)):
+        sign, place = match["sign"], match.end()
+        wants_key = bool(holders) and isinstance(holders[-1], dict) and keys[-1] is None
+        if sign in {"[", "{"}:
+            if wants_key or len(holders) == DEEPEST:
+                return None, start + 1
+            holders.append([] if sign == "[" else {})
+            keys.append(None)
+            continue
+        if sign in {"]", "}"}:
+            if isinstance(holders[-1], dict) != (sign == "}") or keys.pop() is not None:
+                return None, start + 1
+            value = holders.pop()
+            if not holders:
+                return value, place
+            wants_key = False
+        else:
+            value = _word(match)
+        colon = _COLON.match(text, place) if wants_key else None
+        if sign == ":" or (wants_key and colon is None):
+            return None, start + 1
+        if colon is not None:
+            keys[-1], place = str(value) if colon[1] else None, colon.end()
+        elif isinstance(holders[-1], list):
+            holders[-1].append(value)
+        else:
+            holders[-1][keys[-1]] = value
+            keys[-1] = None
+    whole = next((at for at, one in enumerate(holders) if isinstance(one, list)), len(holders) - 1)
+    for at in range(whole):
+        holders[at][keys[at]] = holders[at + 1]
+    return holders[0], len(text)
+
+
+def _word(match: re.Match[str]) -> Any:
+    """What a token says: a text in either kind of quotes, a literal, a number, or a word without quotes."""
+    bare = match["bare"]
+    if not bare:
+        text = match["double"] or match["single"] or ""
+        return _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else _ESCAPES.get(one[2], one[2]), text)
+    if bare.lower() in _LITERALS:
+        return _LITERALS[bare.lower()]
     try:
-        return reader.value(inside_list=False), reader.place
-    except (_Unreadable, _CutOff, RecursionError):
-        return None, start + 1
-
-
-class _Unreadable(Exception):
-    """What stands here is no value."""
-
-
-class _CutOff(Exception):
-    """The text ended inside an item of a list: the item is dropped."""
-
-
-class _Reader:
-    """Reads one value from a place on, forgiving what can be forgiven."""
-
-    def __init__(self, text: str, place: int) -> None:
-        self.text = text
-        self.place = place
-        self._depth = 0
-
-    def value(self, *, inside_list: bool) -> Any:
-        """The value that comes next."""
-        self._skip()
-        char = self._char()
-        if char == "":
-            raise _CutOff
-        if char in "\"'":
-            return self._string(char)
-        if char not in "[{":
-            return self._bare()
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise _Unreadable
-        self.place += 1
-        found = self._list() if char == "[" else self._object(inside_list=inside_list)
-        self._depth -= 1
-        return found
-
-    def _list(self) -> list[Any]:
-        items: list[Any] = []
-        while True:
-            self._skip()
-            if self._char() in ("]", ""):
-                self.place += 1
-                return items
-            if self._char() in "}:":
-                raise _Unreadable
-            try:
-                items.append(self.value(inside_list=True))
-            except _CutOff:
-                self.place = len(self.text)
-                return items
-
-    def _object(self, *, inside_list: bool) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        while True:
-            self._skip()
-            char = self._char()
-            if char == "}":
-                self.place += 1
-                return found
-            if char == "" and not inside_list:
-                return found
-            try:
-                key = self._key(char)
-                found[key] = self.value(inside_list=inside_list)
-            except _CutOff:
-                if inside_list:
-                    raise
-                return found
-
-    def _key(self, char: str) -> str:
-        if char == "":
-            raise _CutOff
-        key = self._string(char) if char in "\"'" else str(self._bare())
-        self._skip()
-        if self._char() == "":
-            raise _CutOff
-        if self._char() != ":":
-            raise _Unreadable
-        self.place += 1
-        return key
-
-    def _string(self, quote: str) -> str:
-        """A string in either kind of quotes; a quote inside a word is an apostrophe."""
-        out: list[str] = []
-        self.place += 1
-        while True:
-            char = self._char()
-            if char == "":
-                raise _CutOff
-            self.place += 1
-            if char == "\\":
-                out.append(self._escape())
-            elif char == quote and not self._is_apostrophe(quote):
-                return "".join(out)
-            else:
-                out.append(char)
-
-    def _is_apostrophe(self, quote: str) -> bool:
-        before, after = self.text[self.place - 2 : self.place - 1], self._char()
-        return quote == "'" and before.isalnum() and after.isalnum()
-
-    def _escape(self) -> str:
-        char = self._char()
-        self.place += 1
-        digits = self.text[self.place : self.place + 4]
-        if char == "u" and re.fullmatch("[0-9a-fA-F]{4}", digits):
-            self.place += 4
-            return chr(int(digits, 16))
-        return _ESCAPES.get(char, char)
-
-    def _bare(self) -> Any:
-        """A number, a literal, or a word without quotes."""
-        match = _BARE.match(self.text, self.place)
-        if match is None:
-            raise _Unreadable
-        self.place = match.end()
-        if self.place == len(self.text):
-            raise _CutOff  # who knows how it would have gone on
-        word = match.group()
-        if word.lower() in _LITERALS:
-            return _LITERALS[word.lower()]
-        try:
-            return int(word) if word.lstrip("-").isdecimal() else float(word)
-        except ValueError:
-            return word
-
-    def _skip(self) -> None:
-        match = _SPACE.match(self.text, self.place)
-        self.place = match.end() if match else self.place
-
-    def _char(self) -> str:
-        return self.text[self.place : self.place + 1]
+        return int(bare) if bare.lstrip("-").isdecimal() else float(bare)
+    except ValueError:
+        return bare
