@@ -47,9 +47,12 @@ def resumed(
         room = int(room * COMPACT_SHARE) if form == "compact" else room
     else:
         room = whole("budget", budget, 200, 10_000_000)
-    found = resume(
-        ResumeRequest(view, room, form, workspace), caller.tools, Shortening(caller, view.access.scope, form)
-    )
+
+    def shorten(key: str, memories: Sequence[Memory], room: int) -> tuple[str, str] | None:
+        section, _, digest = key.partition(":")
+        return _shortened(caller, view.access.scope, f"{section}:{form}", digest, memories, room)
+
+    found = resume(ResumeRequest(view, room, form, workspace), caller.tools, shorten)
     caller.gate.shown(_lines(found.sections))
     return found
 
@@ -98,32 +101,24 @@ def _tasks(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(screen.readable("tasks", one)[:MESSAGE_LIMIT] for one in given)[:TASKS_LIMIT]
 
 
-class Shortening:
-    """Shorter words for a section: those made before, or a model's. Lives for one resume.
+def _shortened(
+    caller: CallerContext, scope: Scope, place: str, digest: str, memories: Sequence[Memory], room: int
+) -> tuple[str, str] | None:
+    """Shorter words for a section, and whether they were `cached` or are by a `model`; None without either.
 
     The last summary of each section is kept until its memories change; erasing one of them erases it too.
     """
-
-    def __init__(self, caller: CallerContext, scope: Scope, form: str) -> None:
-        self._tools, self._actor = caller.tools, caller.actor
-        self._scope, self._form = scope, form
-
-    def __call__(self, key: str, memories: Sequence[Memory], room: int) -> tuple[str, str] | None:
-        """A summary that fits, and whether it is `cached` or by a `model`; None when there is none."""
-        section, _, digest = key.partition(":")
-        place = f"{section}:{self._form}"
-        known = self._tools.store.upkeep.sketch(self._scope, SKETCH, place)
-        if known is not None and known.body.get("digest") == digest:
-            return str(known.body["text"]), "cached"
-        made = self._tools.advisor.summarize([one.content for one in memories], room // WORD)
-        text = _within(made or "", room)
-        if not text:
-            return None
-        body = {"digest": digest, "text": text}
-        ids = tuple(one.id for one in memories)
-        sketch = Sketch(self._scope, SKETCH, place, body, self._tools.clock.now(), sources=ids)
-        self._tools.store.write_later(lambda unit: unit.upkeep.sketch(sketch), self._actor)
-        return text, "model"
+    tools = caller.tools
+    known = tools.store.upkeep.sketch(scope, SKETCH, place)
+    if known is not None and known.body.get("digest") == digest:
+        return str(known.body["text"]), "cached"
+    text = _within(tools.advisor.summarize([one.content for one in memories], room // WORD) or "", room)
+    if not text:
+        return None
+    body, ids = {"digest": digest, "text": text}, tuple(one.id for one in memories)
+    sketch = Sketch(scope, SKETCH, place, body, tools.clock.now(), sources=ids)
+    tools.store.write_later(lambda unit: unit.upkeep.sketch(sketch), caller.actor)
+    return text, "model"
 
 
 def _within(text: str, room: int) -> str:

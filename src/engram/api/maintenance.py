@@ -134,46 +134,31 @@ def _versions(files: list[Path]) -> dict[str, frozenset[str]]:
     return {name: frozenset(versions) for name, versions in found.items()}
 
 
+MANIFESTS: Final = {"pyproject.toml": "project", "Cargo.toml": "package", "package.json": ""}
+"""The table that names what is built, by file; empty: the whole of it."""
+
+
 def _manifest(path: Path) -> Iterator[tuple[str, str]]:
-    if path.name == "pyproject.toml":
-        yield from _python(tomllib.loads(path.read_text(encoding="utf-8")))
-    elif path.name == "Cargo.toml":
-        yield from _rust(tomllib.loads(path.read_text(encoding="utf-8")))
-    elif path.name == "package.json":
-        yield from _node(json.loads(path.read_text(encoding="utf-8")))
-    elif path.name.startswith("requirements") and path.suffix in {".txt", ".lock"}:
+    if path.name.startswith("requirements") and path.suffix in {".txt", ".lock"}:
         yield from PINNED.findall(path.read_text(encoding="utf-8"))
-
-
-def _python(tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    project = _table(tree, "project")
-    yield from _named(project)
-    needs = project.get("dependencies")
+    if path.name not in MANIFESTS:
+        return
+    read = json.loads if path.suffix == ".json" else tomllib.loads
+    tree = read(path.read_text(encoding="utf-8"))
+    own = _table({"": tree, **tree} if isinstance(tree, dict) else {}, MANIFESTS[path.name])
+    if own.get("name") and own.get("version"):
+        yield str(own["name"]), str(own["version"])
+    needs = own.get("dependencies")
     for line in needs if isinstance(needs, list) else ():
         yield from PINNED.findall(str(line))
+    for group in ("dependencies", "devDependencies"):
+        for name, wanted in _table(tree, group).items():
+            version = wanted.get("version") if isinstance(wanted, dict) else wanted
+            yield name, str(version)
 
 
-def _rust(tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from _named(_table(tree, "package"))
-    for name, wanted in _table(tree, "dependencies").items():
-        version = wanted.get("version") if isinstance(wanted, dict) else wanted
-        yield name, str(version)
-
-
-def _node(tree: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(tree, dict):
-        yield from _named(tree)
-        for group in ("dependencies", "devDependencies"):
-            yield from ((name, str(version)) for name, version in _table(tree, group).items())
-
-
-def _named(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if table.get("name") and table.get("version"):
-        yield str(table["name"]), str(table["version"])
-
-
-def _table(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = tree.get(name)
+def _table(tree: Any, name: str) -> Mapping[str, Any]:
+    found = tree.get(name) if isinstance(tree, dict) else None
     return found if isinstance(found, dict) else {}
 
 

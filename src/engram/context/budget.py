@@ -116,19 +116,16 @@ def _own(file: str) -> Mapping[Parts, LanguageModel]:
     try:
         tree = tomllib.loads(Path(file).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
-        message = f"The file of models {file} cannot be read: {error.strerror}."
-        raise ConfigError(message) from error
+        raise ConfigError(f"The file of models {file} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"The file of models {file} is not valid TOML: {error}."
-        raise ConfigError(message) from error
+        raise ConfigError(f"The file of models {file} is not valid TOML: {error}.") from error
     return dict(_entries(tree, f"the file of models {file}"))
 
 
 def _entries(tree: Mapping[str, Any], where: str) -> Iterator[tuple[Parts, LanguageModel]]:
     for provider, models in tree.items():
         if not isinstance(models, dict):
-            message = f"In {where} {provider} must be a table of models."
-            raise ConfigError(message)
+            raise ConfigError(f"In {where} {provider} must be a table of models.")
         for_all = models.get("all", {})
         for name, given in models.items():
             if name != "all":
@@ -145,11 +142,11 @@ def _entry(provider: str, name: str, given: Mapping[str, Any], where: str) -> La
     for key, value in given.items():
         kind = _TYPES.get(key)
         if kind is None or not isinstance(value, kind | int if kind is float else kind):
-            message = f"In {where} {name} has {key} = {value!r}; known are: {', '.join(_TYPES)}."
-            raise ConfigError(message)
+            raise ConfigError(f"In {where} {name} has {key} = {value!r}; known are: {', '.join(_TYPES)}.")
     if given.get("tokenizer", "o200k") not in tokens.families() or min(_sizes(given)) < 1:
-        message = f"In {where} {name} needs sizes above zero and one of: {', '.join(tokens.families())}."
-        raise ConfigError(message)
+        raise ConfigError(
+            f"In {where} {name} needs sizes above zero and one of: {', '.join(tokens.families())}."
+        )
     own = {key: value for key, value in given.items() if key in {f.name for f in fields(LanguageModel)}}
     return LanguageModel(name, provider=provider, family=name, **own)
 

@@ -316,10 +316,7 @@ def _value_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def _forgiven(text: str, start: int) -> tuple[Any, int]:
-    """The same of what is no JSON: other quotes or none, comments, commas too many, an end that is missing.
-
-    Where the text is cut off inside an item of a list, the item is dropped.
-    """
+    """The same of what is no JSON: other quotes or none, comments, commas too many, an end that is missing."""
     holders: list[Any] = []
     keys: list[str | None] = []
     place = start
@@ -351,10 +348,15 @@ def _forgiven(text: str, start: int) -> tuple[Any, int]:
         else:
             holders[-1][keys[-1]] = value
             keys[-1] = None
+    return _cut_off(holders, keys), len(text)
+
+
+def _cut_off(holders: list[Any], keys: list[str | None]) -> Any:
+    """What was open when the text ended, without the item of a list that was under way."""
     whole = next((at for at, one in enumerate(holders) if isinstance(one, list)), len(holders) - 1)
     for at in range(whole):
         holders[at][keys[at]] = holders[at + 1]
-    return holders[0], len(text)
+    return holders[0]
 
 
 def _word(match: re.Match[str]) -> Any:
