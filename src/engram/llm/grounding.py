@@ -316,7 +316,7 @@ def _value_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def _forgiven(text: str, start: int) -> tuple[Any, int]:
-    """The same of what is no JSON: other quotes or none, comments, commas too many, an end that is missing."""
+    """The same of what is no JSON: other quotes or none, comments, commas too many, no end."""
     holders: list[Any] = []
     keys: list[str | None] = []
     place = start
