@@ -323,8 +323,10 @@ def question(caller: CallerContext, query: str, options: RecallOptions) -> Quest
 
 def _check_ranges(options: RecallOptions) -> None:
     """Numbers are within what is said of them where they are described. Raises WrongType and OutOfRange."""
-    for name, says in _ranges().items():
-        value = options.get(name)
+    for name, value in options.items():
+        says = _ranges().get(name)
+        if says is None:
+            continue
         if says.most == 1:
             screen.share(name, value)
         elif value is not None:

@@ -98,6 +98,7 @@ class Candidate:
     """What any step wants to have told beside its numbers."""
 
     _moments: tuple[datetime, ...] = ()
+    _match: Match | None = None
 
     @property
     def moments(self) -> tuple[datetime, ...]:
@@ -109,7 +110,9 @@ class Candidate:
     @property
     def match(self) -> Match:
         """What fits of its words, by the words."""
-        return NO_MATCH if self.matched is None else self.matched[0].match(self.matched[1])
+        if self._match is None:
+            self._match = NO_MATCH if self.matched is None else self.matched[0].match(self.matched[1])
+        return self._match
 
     @property
     def fit(self) -> float:

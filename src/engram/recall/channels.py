@@ -429,7 +429,9 @@ def _settle(loans: Loans, pool: Pool) -> None:
         return
     borrows = borrows[order]
     lends = np.array([lines[key] for key in loans.lenders[order].tolist()], dtype=np.intp)
-    firsts = np.flatnonzero(np.diff(borrows, prepend=-1))
+    is_first = np.ones(len(borrows), dtype=np.bool_)
+    is_first[1:] = borrows[1:] != borrows[:-1]
+    firsts = is_first.nonzero()[0]
     got = borrows[firsts]
     parts, lengths = pool.matched.parts, pool.matched.lengths
     openness = 1 / (1 + (lengths / LENDING_WORDS) ** 2)

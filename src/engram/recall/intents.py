@@ -153,7 +153,7 @@ def is_several(question: str) -> bool:
     >>> is_several("Which books have I read?"), is_several("我去过哪些城市"), is_several("Where do I live?")
     (True, True, False)
     """
-    return lexicon.found("intents", _plain(question), under="several")
+    return "several" in cues(question)
 
 
 def is_to_do(question: str) -> bool:
@@ -215,7 +215,7 @@ def _about_one(said: frozenset[str], others: int) -> float:
 
 
 def _decided(scores: Mapping[Intent, float]) -> Guess:
-    ranked = sorted(scores, key=lambda intent: (-scores[intent], _ORDER.index(intent)))
+    ranked = sorted(_ORDER, key=scores.__getitem__, reverse=True)  # of equals the first of the order
     best, second = scores[ranked[0]], scores[ranked[1]]
     if best <= 0:
         return Guess(None, 0.0)

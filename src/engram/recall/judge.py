@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import count
 from math import inf, log1p, log2, prod
+from operator import truediv
 from types import MappingProxyType
 
 from engram.config import RetentionConfig
@@ -44,7 +46,12 @@ MOST_USED = log1p(20)  # so many uses make a memory as useful as can be
 
 
 def measure(
-    hits: Sequence[Hit], candidates: int, ms: float, grades: Sequence[float] | None = None
+    hits: Sequence[Hit],
+    candidates: int,
+    ms: float,
+    grades: Sequence[float] | None = None,
+    rerank: str = "",
+    rerank_gain: float | None = None,
 ) -> Quality:
     """The figures of one recall; `grades` is each hit's own relevance, where the one shown is another."""
     grades = [hit.relevance for hit in hits] if grades is None else grades
@@ -56,6 +63,8 @@ def measure(
         returned=len(hits),
         tokens=sum(hit.tokens for hit in hits),
         ms=ms,
+        rerank=rerank,
+        rerank_gain=rerank_gain,
     )
 
 
@@ -71,7 +80,7 @@ def ndcg(grades: Sequence[float]) -> float:
 
 def gain(grades: Sequence[float]) -> float:
     """What grades are worth in their order, each the less the further down."""
-    return sum(grade / log2(place + 2) for place, grade in enumerate(grades))
+    return float(sum(map(truediv, grades, map(log2, count(2)))))
 
 
 LAYER_BONUS = MappingProxyType({Layer.BUFFER: 0.9, Layer.WORKING: 1.0, Layer.CORE: 1.1})

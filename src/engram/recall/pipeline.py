@@ -94,15 +94,13 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
         watch.lap("time order")
     hits = pack(timed.ordered, question)
     watch.lap("pack")
+    notes = (*hints, *final.notes, *timed.notes)
+    grades = [one.relevance for one in timed.ordered[: len(hits)]]
     return Recall(
         question=asked,
-        plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes, *timed.notes)),
+        plan=replace(plan.shown, notes=(*plan.shown.notes, *notes)) if notes else plan.shown,
         hits=hits,
-        quality=replace(
-            measure(hits, len(pool), watch.total, [one.relevance for one in timed.ordered[: len(hits)]]),
-            rerank=final.mode,
-            rerank_gain=final.gain,
-        ),
+        quality=measure(hits, len(pool), watch.total, grades, final.mode, final.gain),
         dropped=(*dropped, *timed.dropped) if question.explain else (),
         timings=watch.laps,
         at=tools.clock.now(),

@@ -151,7 +151,7 @@ class Pool:
     def _weighed(self, matched: Matched, shares: Numbers, near: dict[int, float]) -> Numbers:
         """What words and meaning say about some memories, a row for each of `COLUMNS`."""
         plan, keys, weights = self.plan, matched.keys, self.plan.shown.weights
-        cosine = np.array([near.get(key, nan) for key in keys.tolist()])
+        cosine = np.array([near.get(key, nan) for key in keys.tolist()]) if near else np.full(len(keys), nan)
         unmeant = np.isnan(cosine).nonzero()[0]
         if plan.near_search is not None and len(unmeant):
             cosine[unmeant] = plan.near_search.compare(keys[unmeant])

@@ -33,7 +33,8 @@ def topic_of_change(question: str) -> str:
     '我的工作'
     """
     plain = _END.sub("", " ".join(question.lower().replace("’", "'").split()))
-    found = (row.match(plain) for row in _patterns())
+    calls, rows = _patterns()
+    found = (rows[at].match(plain) for at in calls.of(plain))
     return next((match["topic"].strip() for match in found if match), "")
 
 
@@ -53,8 +54,9 @@ def owner_and_thing(words: str) -> tuple[str, str] | None:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(row) for row in lexicon.lines("changes"))
+def _patterns() -> tuple[lexicon.Calls, tuple[re.Pattern[str], ...]]:
+    rows = lexicon.lines("changes")
+    return lexicon.Calls([lexicon.needed(row) for row in rows]), tuple(map(re.compile, rows))
 
 
 # ---------------------------------------------------------------- gaps

@@ -117,7 +117,7 @@ ORDER BY id DESC
 LIMIT :limit
 """
 
-TOGETHER = 16
+TOGETHER = 64
 """Recalls that are written together: a write each would take as long as the recall."""
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
@@ -54,7 +56,7 @@ T = TypeVar("T")
 Found = TypeVar("Found")
 
 DATA_VERSION = "PRAGMA data_version"
-LATER, LATER_S = 32, 1.0
+LATER, LATER_S = 128, 1.0
 """So much patient work is handed over together, or what came in so many seconds."""
 
 
@@ -75,7 +77,8 @@ class SqliteStore:
         self._readers = self._Readers(opener, writer)
         self._places = places = self._Places(self._readers)
         self.memories = SqliteMemories(self._readers, places)
-        self._later: list[tuple[Callable[[Db], object], str]] = []
+        self._later: list[tuple[Callable[[Unit], object], tuple[str, str]]] = []
+        """What can wait: the work, who does it and about which namespace."""
         self._later_lock = threading.Lock()
         self._later_until = 0.0
         save = None if writer is None or opener.passing else partial(writer.run_later, within=BLOCKS)
@@ -169,7 +172,7 @@ class SqliteStore:
         if self._writer is None:
             return
         with self._later_lock:
-            self._later.append((self._task(work, actor, within=namespace), namespace))
+            self._later.append((work, (actor, namespace)))
             enough = len(self._later) >= LATER or self._opener.clock.monotonic() >= self._later_until
         if enough or not patient:
             self._hand_over_later()
@@ -181,9 +184,10 @@ class SqliteStore:
             self._later_until = self._opener.clock.monotonic() + LATER_S
         if self._writer is None:
             return
-        for task, within in waiting:
+        for (actor, within), alike in groupby(waiting, key=itemgetter(1)):
+            works = [work for work, _ in alike]
             try:
-                self._writer.run_later(task, within)
+                self._writer.run_later(self._task(partial(_each, works), actor, within=within), within)
             except Overloaded:
                 logging.getLogger(__name__).warning("The write queue is full: a count of uses was dropped.")
 
@@ -320,6 +324,12 @@ class SqliteStore:
         if self._writer is None:
             raise AccessDenied(f"write to {self._opener.path}: it was opened for reading")
         return self._writer
+
+
+def _each(works: Sequence[Callable[[Unit], object]], unit: Unit) -> None:
+    """Do several pieces of work as one."""
+    for work in works:
+        work(unit)
 
 
 def _open_writer(opener: Opener) -> Writer | None:

@@ -274,8 +274,7 @@ class SqliteUnit:
 
         Writes no event: it is a use, as in `touch`.
         """
-        keys = keys_of(self._db, ids).values()
-        relations.confirm(self._db, keys, types, gain, to_micros(self._clock.now()))
+        relations.confirm(self._db, self._keys(ids), types, gain, to_micros(self._clock.now()))
 
     def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
         """How many memories have this name, up to `common` and one, and the latest in this very scope.
@@ -307,7 +306,7 @@ class SqliteUnit:
     def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
         """Count a use of each; what was erased meanwhile is left out."""
         self._read.clear()
-        feedback.use(self._db, keys_of(self._db, ids).values(), at, session)
+        feedback.use(self._db, self._keys(ids), at, session)
 
     def add_feedback(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
         """Keep feedback and count it on the memory."""
@@ -477,6 +476,12 @@ class SqliteUnit:
         if space not in self._spaces:
             self._spaces[space] = vectors.find_or_add(db, space)
         vectors.put(db, self._spaces[space], placed)
+
+    def _keys(self, ids: Sequence[str]) -> list[int]:
+        """The keys of those that are there."""
+        if unknown := [one for one in ids if one not in self._rows]:
+            self._rows |= keys_of(self._db, unknown)
+        return [self._rows[one] for one in ids if one in self._rows]
 
     def _row(self, memory_id: str) -> int:
         row = self._rows.get(memory_id) or rows.row_of(self._db, memory_id)
