@@ -6,7 +6,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -19,14 +19,13 @@ from engram import Engram
 from engram.server.limits import Keys
 from engram.server.mcp import handshake, stdio
 from engram.server.mcp.handshake import FastHandshake, listed
-from engram.server.mcp.serving import build
+from engram.server.mcp.serving import Carrier, build
 from engram.server.mcp.tools import FULL, ToolDispatcher
 from tests.tables import every
 
 if TYPE_CHECKING:
     import pytest
 
-T = TypeVar("T")
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -48,18 +47,9 @@ def greeting(wanted: str = "2025-11-25") -> dict[str, Any]:
 HANDSHAKE = (greeting(), asked("notifications/initialized", None))
 
 
-class Nobody:
+async def nowhere(_: Any, work: Callable[[Engram], Any]) -> Any:
     """Carries work nowhere: lists need no memory."""
-
-    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
-        return await to_thread.run_sync(lambda: work(None))  # type: ignore[arg-type]
-
-    def who(self, request: Any) -> str:
-        return ""
-
-    @property
-    def keys(self) -> Keys:
-        return Keys(1, 1.0)
+    return await to_thread.run_sync(lambda: work(None))  # type: ignore[arg-type]
 
 
 def by_the_porch(messages: Sequence[dict[str, Any]]) -> list[Any]:
@@ -73,7 +63,8 @@ def by_the_sdk(messages: Sequence[dict[str, Any]]) -> list[Any]:
 
 
 async def _by_the_sdk(messages: Sequence[dict[str, Any]]) -> list[Any]:
-    server = build(ToolDispatcher(FULL), Nobody())
+    keys = Keys(1, 1.0)
+    server = build(ToolDispatcher(FULL), Carrier(run=nowhere, who=lambda _: "", keys=lambda: keys))
     come, read = create_context_streams[SessionMessage | Exception](0)
     write, go = create_context_streams[SessionMessage](0)
     found: list[Any] = []

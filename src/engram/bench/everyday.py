@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from engram.config import Config
@@ -35,9 +36,10 @@ class Listener(NamedTuple):
     memory: Engram
     clock: FakeClock
 
-    def wait(self, until: datetime) -> None:
-        """Let time pass until then."""
-        self.clock.advance(seconds=max(0.0, (until - self.clock.now()).total_seconds()))
+    def wait(self, until: str | None) -> None:
+        """Let time pass until then; without a time a fortnight."""
+        then = datetime.fromisoformat(until) if until else self.clock.now() + timedelta(days=14)
+        self.clock.advance(seconds=max(0.0, (then - self.clock.now()).total_seconds()))
 
     def say(self, user: str | None, session: str = "a", assistant: str | None = None) -> None:
         """Tell it what was said just now."""
@@ -63,9 +65,14 @@ class Everyday:
 
     def examine(self, only: str | None = None) -> Figures:
         """The figures of each part of the file, language by language."""
-        parts = {"updates": self._updates, "nothing": self._nothing, "keep": self._keep}
+        parts: dict[str, Callable[[Sequence[Case]], Figures]] = {
+            "updates": self._updates,
+            "nothing": partial(self._messages, name="nothing kept"),
+            "keep": partial(self._messages, name="kept"),
+            "stories": self._stories,
+        }
         figures: Figures = {}
-        for name, part in {**parts, "stories": self._stories}.items():
+        for name, part in parts.items():
             cases = self._data.get(name) or [] if only in {None, name} else []
             for language in sorted({case.get("lang", "en") for case in cases}):
                 of_it = [case for case in cases if case.get("lang", "en") == language]
@@ -116,27 +123,17 @@ class Everyday:
             self._tell(rights[-1], case["id"], texts)
         return all(rights)
 
-    def _nothing(self, cases: Sequence[Case]) -> Figures:
-        clean = []
-        for case, kept in self._messages(cases):
-            clean.append(not kept)
-            self._tell(not kept, case["id"], kept)
-        return {"nothing kept": _share(clean), "n": len(clean)}
-
-    def _keep(self, cases: Sequence[Case]) -> Figures:
-        held = []
-        for case, kept in self._messages(cases):
-            for expected in case["expect"]:
-                held.append(_place(kept, expected) is not None)
-                self._tell(held[-1], case["id"], (expected, kept))
-        return {"kept": _share(held), "n": len(held)}
-
-    def _messages(self, cases: Sequence[Case]) -> Iterator[tuple[Case, list[str]]]:
-        """Each message with what it leaves."""
+    def _messages(self, cases: Sequence[Case], name: str) -> Figures:
+        """What messages leave: what is expected, or nothing where nothing is."""
+        good: list[bool] = []
         for case in cases:
             with self._listener() as listener:
                 listener.say(case["user"], assistant=case.get("assistant"))
-                yield case, listener.kept()
+                kept = listener.kept()
+            for expected in case.get("expect", [None]):
+                good.append(_place(kept, expected) is not None if expected else not kept)
+                self._tell(good[-1], case["id"], (expected, kept) if expected else kept)
+        return {name: _share(good), "n": len(good)}
 
     def _stories(self, cases: Sequence[Case]) -> Figures:
         captured: list[bool] = []
@@ -169,11 +166,9 @@ class Everyday:
                     if turn["session"] != session:
                         listener.memory.flush(session)
                         session = turn["session"]
-                    listener.wait(datetime.fromisoformat(turn["at"]))
-                    by_user = turn["role"] == "user"
-                    listener.say(
-                        turn["text"] if by_user else None, session, None if by_user else turn["text"]
-                    )
+                    listener.wait(turn["at"])
+                    words = {"user": None, "assistant": None, turn["role"]: turn["text"]}
+                    listener.say(words["user"], session, words["assistant"])
                 yield case, listener, listener.kept(session)
 
     def answered(self, listener: Listener, case: Case) -> tuple[list[int | None], list[bool]]:
@@ -181,8 +176,7 @@ class Everyday:
         places: list[int | None] = []
         empty: list[bool] = []
         for one in case["questions"]:
-            fortnight = listener.clock.now() + timedelta(days=14)
-            listener.wait(datetime.fromisoformat(one["at"]) if one.get("at") else fortnight)
+            listener.wait(one.get("at"))
             texts = listener.answers(one["q"])
             if not one["match"]:
                 empty.append(not texts)

@@ -25,14 +25,13 @@ from engram.config import Config
 from engram.engine import Engram
 from engram.errors import InvalidInput
 from engram.model.capture import Draft, Receipt
-from engram.model.memory import ANY_STATUS, CONTENT_LIMIT
+from engram.model.memory import CONTENT_LIMIT
 from engram.model.recall import roll_up
 from engram.ports import Embedder
 
 LIMIT, SESSION_LIMIT = 20, 100
 """Hits asked for; where sessions are ranked, so many turns that enough sessions come together."""
 DEPTHS = (1, 5, 10, 20)
-PAGE = 500
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 TURNS = {"user": frozenset({"user"}), "all": frozenset({"user", "assistant"})}
 BREAKS = ("\n\n", "\n", ". ", " ")
@@ -153,12 +152,8 @@ def listen(memory: Engram, documents: Sequence[Document]) -> Written:
             heard.append(memory.observe(messages=[{**turn, "time": draft.event_time}], session=session))
         heard.append(memory.flush(session))
     seconds = time.perf_counter() - started
-    page = memory.list(filters=ANY_STATUS, limit=PAGE)
-    memories = [*page]
-    while page.cursor is not None:
-        page = memory.list(filters=ANY_STATUS, limit=PAGE, cursor=page.cursor)
-        memories += page
-    names = {one.id: frozenset(turn.id for turn in memory.said(one.id)) for one in memories}
+    ids = [record["id"] for record in memory.export()]
+    names = {one: frozenset(turn.id for turn in memory.said(one)) for one in ids}
     outcomes = Counter(receipt.outcome.value for observed in heard for receipt in observed.receipts)
     return Written(names, outcomes, seconds)
 
@@ -245,11 +240,10 @@ def _answerability(answered: Sequence[Answered]) -> Figures:
     """Whether the best relevance tells questions with and without an answer apart; what the floor empties."""
     yes, no = ([one for one in answered if one.ask.answerable is is_so] for is_so in (True, False))
     area = auroc([one.best_relevance for one in yes], [one.best_relevance for one in no])
-    return {
-        "auroc": None if area is None else round(area, 4),
-        "answerable": {"n": len(yes), "empty_at_floor": sum(one.empty for one in yes)},
-        "unanswerable": {"n": len(no), "empty_at_floor": sum(one.empty for one in no)},
-    }
+    told: Figures = {"auroc": None if area is None else round(area, 4)}
+    for name, some in (("answerable", yes), ("unanswerable", no)):
+        told[name] = {"n": len(some), "empty_at_floor": sum(one.empty for one in some)}
+    return told
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -315,15 +309,11 @@ def pieces(text: str, limit: int = CONTENT_LIMIT) -> list[str]:
 
 def _conversation(sample: Mapping[str, Any]) -> Haystack:
     documents = tuple(_turns(sample["conversation"]))
-    asks = [
-        Ask(
-            entry["question"],
-            frozenset(turn for evidence in entry.get("evidence") or () for turn in turn_ids(evidence)),
-            CATEGORIES.get(int(entry["category"]), str(entry["category"])),
-            CATEGORIES.get(int(entry["category"])) != "adversarial",
-        )
-        for entry in sample["qa"]
-    ]
+    asks = []
+    for entry in sample["qa"]:
+        told = [turn for evidence in entry.get("evidence") or () for turn in turn_ids(evidence)]
+        kind = CATEGORIES.get(int(entry["category"]), str(entry["category"]))
+        asks.append(Ask(entry["question"], frozenset(told), kind, kind != "adversarial"))
     last = max(document.draft.event_time for document in documents if document.draft.event_time)
     return _haystack(documents, asks, last + timedelta(days=1))
 

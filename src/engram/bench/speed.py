@@ -107,12 +107,11 @@ def work() -> None:
     """The measured process: a job comes from stdin, its figures go to stdout."""
     job: Figures = json.loads(sys.stdin.read())
     with Engram.open(job["path"], config=job["settings"]) as memory:
-        figures = {"build": _build, "first": _first, "serve": _serve}[job["task"]](memory, job)
+        if job["task"] == "first":
+            figures: Figures = {"hits": len(memory.recall(job["query"]))}
+        else:
+            figures = (_build if job["task"] == "build" else _serve)(memory, job)
         sys.stdout.write(json.dumps({**figures, "ready_at": time.time()}))
-
-
-def _first(memory: Engram, job: Figures) -> Figures:
-    return {"hits": len(memory.recall(job["query"]))}
 
 
 def _build(memory: Engram, job: Figures) -> Figures:
@@ -180,13 +179,9 @@ SECOND_CLAUSE, THIRD_CLAUSE, FAMILIAR = 0.7, 0.3, 0.8
 """Shares: sentences with more than one clause, and people who are no strangers."""
 
 
-def _read_words() -> dict[str, list[str]]:
-    text = (resources.files(__package__) / "words.txt").read_text(encoding="utf-8")
-    lines = (line.partition(": ") for line in text.splitlines() if not line.startswith("#"))
-    return {name: words.split("|") if "|" in words else words.split() for name, _, words in lines}
-
-
-WORDS = _read_words()
+_TEXT = (resources.files(__package__) / "words.txt").read_text(encoding="utf-8")
+_LINES = (line.partition(": ") for line in _TEXT.splitlines() if not line.startswith("#"))
+WORDS = {name: words.split("|") if "|" in words else words.split() for name, _, words in _LINES}
 TOPICS = [name for name in WORDS if name.startswith("topic ")]
 
 
@@ -223,8 +218,14 @@ def queries(seed: int, stored: int, amount: int) -> list[tuple[str, str]]:
     rng = random.Random(f"queries {seed}")  # noqa: S311 - as above
     numbers = {rng.randrange(stored) for _ in range(amount // 2)}
     told = enumerate(islice(sentences(seed), stored))
-    asked = [(_some_words(rng, text), text) for number, text in told if number in numbers]
-    asked += [(_topical(rng), "") for _ in range(amount - len(asked))]
+    asked = []
+    for text in (text for number, text in told if number in numbers):
+        words = [word.strip(".") for word in text.split() if len(word) >= LONG_WORD]
+        kept = sorted(rng.sample(range(len(words)), min(len(words), KNOWN_ITEM_WORDS)))
+        asked.append((" ".join(words[place] for place in kept) + "?", text))
+    for _ in range(amount - len(asked)):
+        person, thing = _word(rng, "people"), rng.choice(WORDS[rng.choice(TOPICS)])
+        asked.append((f"What did {person} do with the {thing} {rng.choice(WORDS['whens'])}?", ""))
     rng.shuffle(asked)
     return asked
 
@@ -274,15 +275,3 @@ def _word(rng: random.Random, kind: str) -> str:
 @cache
 def _weights(amount: int) -> tuple[float, ...]:
     return tuple(accumulate(1 / (place + 2) for place in range(amount)))
-
-
-def _some_words(rng: random.Random, sentence: str) -> str:
-    words = [word.strip(".") for word in sentence.split() if len(word) >= LONG_WORD]
-    kept = sorted(rng.sample(range(len(words)), min(len(words), KNOWN_ITEM_WORDS)))
-    return " ".join(words[place] for place in kept) + "?"
-
-
-def _topical(rng: random.Random) -> str:
-    person = _word(rng, "people")
-    thing, when = rng.choice(WORDS[rng.choice(TOPICS)]), rng.choice(WORDS["whens"])
-    return f"What did {person} do with the {thing} {when}?"

@@ -116,13 +116,10 @@ def run_everyday(config: Config, embedder: Embedder, data: Path, only: str | Non
 
 
 def _sizes(_context: click.Context, _parameter: click.Parameter, value: str) -> list[int]:
-    try:
-        sizes = [int(part.replace("_", "")) for part in value.split(",")]
-    except ValueError as error:
-        raise click.BadParameter("write whole numbers with commas between, like 1000,10000") from error
-    if min(sizes) < 1:
-        raise click.BadParameter("a size is at least 1")
-    return sizes
+    sizes = [part.replace("_", "") for part in value.split(",")]
+    if not all(size.isdecimal() and int(size) for size in sizes):
+        raise click.BadParameter("write whole numbers from 1 on with commas between, like 1000,10000")
+    return [int(size) for size in sizes]
 
 
 @_benchmark("speed")

@@ -314,9 +314,13 @@ _BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
 
 def leave_after(work: Callable[[], Any], arguments: Sequence[str]) -> int:
     """Run the command line and give its exit code. Nothing but a bug shows a traceback."""
-    as_json = "--json" in _options(arguments)
+    words = [*arguments, "--"]
+    as_json = "--json" in words[: words.index("--")]  # behind a bare `--` stands text
     try:
-        return _code_of(work())
+        returned = work()
+        sys.stdout.flush()
+        # An exit code where the command left early, else the command's own value.
+        return returned if isinstance(returned, int) and not isinstance(returned, bool) else OK
     except EngramError as error:
         _report(error.code, error.message, as_json=as_json)
         return exit_code(error)
@@ -336,17 +340,6 @@ def leave_after(work: Callable[[], Any], arguments: Sequence[str]) -> int:
 def exit_code(error: EngramError) -> int:
     """The exit code of an error of the engine."""
     return next((code for kind, code in _BY_ERROR if isinstance(error, kind)), BUG)
-
-
-def _code_of(returned: Any) -> int:
-    """What click gives back: an exit code where the command left early, else the command's own value."""
-    sys.stdout.flush()
-    return returned if isinstance(returned, int) and not isinstance(returned, bool) else OK
-
-
-def _options(arguments: Sequence[str]) -> Sequence[str]:
-    """The arguments before a bare `--`; behind it stands text."""
-    return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
 def _misused(error: click.ClickException, *, as_json: bool) -> int:

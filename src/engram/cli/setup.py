@@ -225,10 +225,8 @@ def _hooks(program: str) -> tuple[str, Callable[[str, Path], str]]:
 
 
 def _is_ours(entry: Any) -> bool:
-    commands = (
-        [str(one.get("command", "")) for one in entry.get("hooks", [])] if isinstance(entry, dict) else []
-    )
-    return any(_OURS.search(one) for one in commands)
+    hooks = entry.get("hooks", []) if isinstance(entry, dict) else []
+    return any(_OURS.search(str(one.get("command", ""))) for one in hooks)
 
 
 def _into_json(old: str, path: Path, merge: Callable[[dict[str, Any]], None]) -> str:

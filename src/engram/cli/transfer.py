@@ -28,8 +28,6 @@ from engram.cli.output import (
     ProgressSteps,
     counted,
     done,
-    say,
-    say_json,
     steps,
     table,
     tell,
@@ -37,7 +35,7 @@ from engram.cli.output import (
 )
 from engram.errors import BadImport, EngramError, InvalidInput
 from engram.lazily import dataclass
-from engram.model.capture import Draft, Outcome, Receipt, Refusal
+from engram.model.capture import Draft, Outcome, Refusal
 from engram.model.memory import Status
 from engram.model.plain import draft_from, plain
 from engram.rules.screen import screen
@@ -45,6 +43,7 @@ from engram.workspace.layouts import LAYOUTS, LEDGER
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
     from engram.api.workspace_reading import SyncConflict, SyncReport
     from engram.engine import Engram
@@ -78,45 +77,6 @@ class ImportReport:
     def refuse(self, number: int, error: EngramError) -> None:
         """Note a line that was not taken."""
         self.refused.append({"line": number, "code": error.code, "message": error.message})
-
-    @property
-    def in_order(self) -> list[dict[str, Any]]:
-        """The refused lines by number: some are refused on reading, others on remembering."""
-        return sorted(self.refused, key=lambda one: int(one["line"]))
-
-    @property
-    def taken(self) -> int:
-        """How many lines were remembered, or would be."""
-        return self.counts.total()
-
-    def as_json(self) -> dict[str, Any]:
-        """The report as one object."""
-        names = ("valid",) if self.dry else tuple(str(outcome) for outcome in Outcome)
-        counts = {name: self.counts[name] for name in names}
-        rest = {"related": self.related, "skipped": self.skipped, "refused": self.in_order}
-        return {"dry_run": self.dry, **counts, **rest}
-
-
-@dataclass
-class Moved:
-    """Where the memories of another file are now, and the relations that people drew between them there."""
-
-    ids: dict[str, str] = field(default_factory=dict)
-    edges: list[Mapping[str, Any]] = field(default_factory=list)
-
-    def note(self, record: Mapping[str, Any], new_id: str) -> None:
-        """A line became this memory."""
-        old_id, edges = record.get("id"), record.get("edges")
-        if isinstance(old_id, str):
-            self.ids[old_id] = new_id
-        for edge in edges if isinstance(edges, list) else ():
-            # Both ends of a relation carry it in their line; it is drawn once.
-            if (
-                isinstance(edge, dict)
-                and edge.get("source") == old_id
-                and edge.get("origin") != DRAWN_BY_ENGINE
-            ):
-                self.edges.append(edge)
 
 
 @command("import")
@@ -197,12 +157,17 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
             run.open(whole_file=True, makes=True) as memory,
             steps(run, "importing", _length(source)) as counting,
         ):
-            moved = _remember(memory, lines, report, counting)
-            report.related = _relate(memory, moved)
-    if as_it_was and run.json and not dry_run:
-        say_json({**report.counts, "refused": report.in_order})
-    else:
-        _say_report(run, report)
+            report.related = _relate(memory, *_remember(memory, lines, report, counting))
+    report.refused.sort(key=lambda one: int(one["line"]))  # some on reading, others on remembering
+    value: dict[str, Any] = {**report.counts, "refused": report.refused}
+    if dry_run or not as_it_was:
+        names = ("valid",) if dry_run else tuple(str(outcome) for outcome in Outcome)
+        counts = {name: report.counts[name] for name in names}
+        rest = {"related": report.related, "skipped": report.skipped, "refused": report.refused}
+        value = {"dry_run": dry_run, **counts, **rest}
+    if not run.json:
+        _tell_refused(report)
+    tell(run, value, _summed_up(report), quiet=())
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -255,26 +220,32 @@ def _record(number: int, raw: bytes) -> Mapping[str, Any]:
     return record
 
 
-def _remember(memory: Engram, lines: Iterable[Line], report: ImportReport, counting: ProgressSteps) -> Moved:
-    moved, waiting = Moved(), iter(lines)
+def _remember(
+    memory: Engram, lines: Iterable[Line], report: ImportReport, counting: ProgressSteps
+) -> tuple[dict[str, str], list[Mapping[str, Any]]]:
+    """Remember the lines; what their ids became, and the relations that people drew between them."""
+    ids: dict[str, str] = {}
+    edges: list[Mapping[str, Any]] = []
+    waiting = iter(lines)
     while chunk := list(islice(waiting, CHUNK)):
         answers = memory.remember_many([draft for _, _, draft in chunk], partial=True)
         for (number, record, _), answer in zip(chunk, answers, strict=True):
-            match answer:
-                case Receipt():
-                    report.counts[str(answer.outcome)] += 1
-                    moved.note(record, answer.memory.id)
-                case Refusal(error=error):
-                    report.refuse(number, error)
+            if isinstance(answer, Refusal):
+                report.refuse(number, answer.error)
+            else:
+                report.counts[str(answer.outcome)] += 1
+                if isinstance(record.get("id"), str):
+                    ids[record["id"]] = answer.memory.id
+                edges += _edges(record)
         counting.add(len(chunk))
-    return moved
+    return ids, edges
 
 
-def _relate(memory: Engram, moved: Moved) -> int:
+def _relate(memory: Engram, ids: Mapping[str, str], edges: Iterable[Mapping[str, Any]]) -> int:
     """Draw the relations again; one whose other end did not come, or that closes a circle, is left out."""
     drawn = 0
-    for edge in moved.edges:
-        source, target = moved.ids.get(str(edge["source"])), moved.ids.get(str(edge.get("target")))
+    for edge in edges:
+        source, target = ids.get(str(edge["source"])), ids.get(str(edge.get("target")))
         if source and target and source != target:
             weights = {name: edge[name] for name in ("weight", "confidence") if name in edge}
             try:
@@ -285,21 +256,29 @@ def _relate(memory: Engram, moved: Moved) -> int:
     return drawn
 
 
-def _say_report(run: CommandRun, report: ImportReport) -> None:
-    if run.json:
-        say_json(report.as_json())
-        return
-    for one in report.in_order[:REFUSALS_SHOWN]:
+def _edges(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    edges = record.get("edges")
+    for edge in edges if isinstance(edges, list) else ():
+        # Both ends of a relation carry it in their line; it is drawn once.
+        ours = isinstance(edge, dict) and "source" in edge and edge["source"] == record.get("id")
+        if ours and edge.get("origin") != DRAWN_BY_ENGINE:
+            yield edge
+
+
+def _tell_refused(report: ImportReport) -> None:
+    for one in report.refused[:REFUSALS_SHOWN]:
         click.echo(f"line {one['line']}: error {one['code']}: {one['message']}", err=True)
     if len(report.refused) > REFUSALS_SHOWN:
         click.echo(f"and {len(report.refused) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
-    if not run.quiet:
-        told = [f"{count:,} {name}" for name, count in report.counts.items() if count]
-        told += [counted(report.related, "relation")] if report.related else []
-        told += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
-        told += [f"{len(report.refused):,} refused"] if report.refused else []
-        title = "checked, nothing was stored:" if report.dry else "imported:"
-        say(run, done(title, " · ".join(told) or "no lines"))
+
+
+def _summed_up(report: ImportReport) -> Text:
+    told = [f"{count:,} {name}" for name, count in report.counts.items() if count]
+    told += [counted(report.related, "relation")] if report.related else []
+    told += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
+    told += [f"{len(report.refused):,} refused"] if report.refused else []
+    title = "checked, nothing was stored:" if report.dry else "imported:"
+    return done(title, " · ".join(told) or "no lines")
 
 
 @command("export")

@@ -7,7 +7,7 @@ so that the next run does not do it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -62,7 +62,7 @@ def apply_decisions(
     for one in decisions:
         also: dict[str, Any] = {}
         advised = not _advised_against(one, context)
-        done = advised and one.key not in refused and _fits(unit, one)
+        done = advised and one.key not in refused and all(_still(unit, effect) for effect in one.effects)
         if done:
             unit.within_run(context.run.id, one.rule)
             for effect in one.effects:
@@ -101,11 +101,6 @@ def _held(scope: Scope, context: StepContext) -> frozenset[str]:
     return rules_held
 
 
-def _fits(unit: Unit, decision: Decision) -> bool:
-    """Whether everything the decision rests on is still as it was seen."""
-    return all(_still(unit, effect) for effect in decision.effects)
-
-
 def _read_by(effect: Effect) -> tuple[str, ...]:
     """The memories that are looked at before the effect happens."""
     match effect:
@@ -118,23 +113,21 @@ def _read_by(effect: Effect) -> tuple[str, ...]:
 
 
 def _still(unit: Unit, effect: Effect) -> bool:
+    """Whether what the effect rests on is still as it was seen."""
     match effect:
-        case MemoryChange(old=old) | Erase(memory=old):
-            return _same(unit.get(old.id), old)
+        case MemoryChange(old=seen) | Erase(memory=seen):
+            now = unit.get(seen.id)
+            return now is not None and LIVING.issuperset(now.differing(seen))
         case Add(memory=memory):
             return unit.get(memory.id) is None
         case _:
             return True
 
 
-def _same(now: Memory | None, seen: Memory) -> bool:
-    return now is not None and LIVING.issuperset(now.differing(seen))
-
-
 def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) -> dict[str, Any]:
     match effect:
-        case MemoryChange(old=old, new=new):
-            _change(unit, effect, decision, context, _differences(old, new))
+        case MemoryChange():
+            _change(unit, effect, decision, context)
         case Add(memory=memory, findable=findable, vector=vector):
             unit.add(memory, findable, vector, decision.why)
         case Draw():
@@ -166,9 +159,10 @@ def _note(unit: Unit, effect: Effect, context: StepContext) -> None:
             unit.upkeep.prune(before)
 
 
-def _change(
-    unit: Unit, effect: MemoryChange, decision: Decision, context: StepContext, changed: dict[str, Any]
-) -> None:
+def _change(unit: Unit, effect: MemoryChange, decision: Decision, context: StepContext) -> None:
+    # Its version and time are set here and now.
+    names = (name for name in effect.old.differing(effect.new) if name not in STAYS)
+    changed = {name: getattr(effect.new, name) for name in names}
     now = unit.get(effect.old.id)
     if now is None or not changed:
         return
@@ -207,11 +201,6 @@ def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
         return
 
 
-def _differences(old: Memory, new: Memory) -> dict[str, Any]:
-    """The fields that a change sets; its version and time are set when it happens."""
-    return {name: getattr(new, name) for name in old.differing(new) if name not in STAYS}
-
-
 TOGETHER = 200
 """Events taken back in one unit of work."""
 RULE = "undo"
@@ -225,20 +214,25 @@ def undo(context: StepContext, actor: str) -> Undone:
     store, run = context.tools.store, context.run
     restored: set[str] = set()
     left: dict[str, None] = {}
-    for events in _events(context):
+    before = ""
+    # Newest first, in pieces; what taking it back writes is newer than all of it.
+    while events := store.upkeep.events(run.id, TOGETHER, before):
         for memory, was in store.write(partial(_take_back, events=events, context=context), actor):
             if was:
                 restored.add(memory)
             else:
                 left[memory] = None
+        before = events[-1].id
     undone = replace(run, state=RunState.UNDONE, finished_at=run.finished_at or context.tools.clock.now())
 
     def end(unit: Unit) -> None:
         unit.upkeep.unsketch_run(run.id)
         unit.upkeep.note(undone)
 
-    for lines in _decided(context):
+    after = 0
+    while lines := store.upkeep.decided(run.id, after, TOGETHER):
         store.write(partial(_remember, lines=lines, context=context), actor)
+        after = lines[-1].number
     store.write(end, actor)
     return Undone(undone, len(restored - left.keys()), tuple(left))
 
@@ -260,24 +254,15 @@ def _one(unit: Unit, event: Event, context: StepContext) -> bool:
             unit.unrelate(event.memory, event.related, EdgeType(event.after["type"]), RULE)
         return True
     if event.verb is Verb.UNRELATED:
-        return _relate_again(unit, event)
-    if event.verb is Verb.STORED:
-        return _withdraw(unit, memory)
+        known = unit.get(event.related) is not None
+        if known:
+            unit.relate(Edge(event.memory, event.related, EdgeType(event.before["type"])), RULE)
+        return known
+    if event.verb is Verb.STORED:  # what the run made is not erased: somebody may rest on it already
+        if memory.status is not Status.ARCHIVED:
+            unit.change(memory.having(status=Status.ARCHIVED), Verb.ARCHIVED, RULE)
+        return True
     return _restore(unit, memory, event, context)
-
-
-def _withdraw(unit: Unit, memory: Memory) -> bool:
-    """What the run made is archived, not erased: somebody may rest on it already."""
-    if memory.status is not Status.ARCHIVED:
-        unit.change(memory.having(status=Status.ARCHIVED), Verb.ARCHIVED, RULE)
-    return True
-
-
-def _relate_again(unit: Unit, event: Event) -> bool:
-    if unit.get(event.related) is None:
-        return False
-    unit.relate(Edge(event.memory, event.related, EdgeType(event.before["type"])), RULE)
-    return True
 
 
 def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> bool:
@@ -286,7 +271,12 @@ def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> 
     ours = [name for name in names if getattr(memory, name) == after[name]]
     was = {name: before[name] for name in ours}
     if "usage" in names and "usage" not in ours:
-        was["usage"] = _less(memory.usage, event.before["usage"], event.after["usage"])
+        # What the run added is taken off; what was counted since stays.
+        less = {
+            name: event.before["usage"][name] - event.after["usage"][name] for name in event.after["usage"]
+        }
+        counts = {name: max(0, count + less[name]) for name, count in asdict(memory.usage).items()}
+        was["usage"] = Usage(**counts)
     if not was:
         return all(getattr(memory, name) == before[name] for name in names)
     old = memory.having(**was, **({"forms": before["forms"]} if "content" in was else {}))
@@ -299,12 +289,6 @@ def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> 
     return len(was) == len(names)
 
 
-def _less(now: Usage, before: Mapping[str, int], after: Mapping[str, int]) -> Usage:
-    """What the run added is taken off; what was counted since stays."""
-    counts = {name: max(0, count - after[name] + before[name]) for name, count in asdict(now).items()}
-    return Usage(**counts)
-
-
 def _remember(unit: Unit, lines: Sequence[Decided], context: StepContext) -> None:
     """Names stand for themselves again, and nothing of this is done a second time."""
     for line in lines:
@@ -315,18 +299,3 @@ def _remember(unit: Unit, lines: Sequence[Decided], context: StepContext) -> Non
         if line.memory:
             key = Decision(line.rule, "", (), line.memory, line.related).key
             unit.upkeep.judge(Judgement(UNDONE, key, context.run.id, context.tools.clock.now()))
-
-
-def _decided(context: StepContext) -> Iterator[list[Decided]]:
-    after = 0
-    while lines := context.tools.store.upkeep.decided(context.run.id, after, TOGETHER):
-        yield lines
-        after = lines[-1].number
-
-
-def _events(context: StepContext) -> Iterator[list[Event]]:
-    """What the run did, newest first, in pieces; what taking it back writes is newer than all of it."""
-    before = ""
-    while events := context.tools.store.upkeep.events(context.run.id, TOGETHER, before):
-        yield events
-        before = events[-1].id

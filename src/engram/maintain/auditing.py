@@ -58,16 +58,8 @@ def plan_audit(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 def _due(memories: Sequence[Memory], context: StepContext) -> list[Memory]:
     known = context.tools.store.upkeep.judged(AUDIT, [_key(one) for one in memories])
-    return [
-        one
-        for one in memories
-        if may_be_shown(one)
-        and not one.speaker
-        and (
-            (found := known.get(_key(one))) is None
-            or (found.again_at is not None and found.again_at <= context.now)
-        )
-    ]
+    rests = {key for key, one in known.items() if one.again_at is None or one.again_at > context.now}
+    return [one for one in memories if may_be_shown(one) and not one.speaker and _key(one) not in rests]
 
 
 def _clusters(
@@ -95,12 +87,13 @@ def _side_by_side(members: Sequence[Memory], pairs: Sequence[maintain_pairs.Near
 
 
 def _audit(group: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
-    answer = context.tools.advisor.audit(
-        [_line(one, context) for one in group], [one.content for one in group]
-    )
+    lines = [_line(one, context) for one in group]
+    answer = context.tools.advisor.audit(lines, [one.content for one in group])
     if answer is None:
         return  # no usable answer: they are shown again the next time
-    yield Decision("audit.shown", "", tuple(_shown(one, context) for one in group), quiet=True)
+    again = context.now + timedelta(days=AUDIT_DAYS)
+    shown = (Judge(Judgement(AUDIT, _key(one), "shown", context.now, again)) for one in group)
+    yield Decision("audit.shown", "", tuple(shown), quiet=True)
     tried = [_try(one, group, context) for one in answer]
     good = [one for one in tried if one.verdict]
     share = len(good) / len(tried) if tried else 1.0
@@ -146,11 +139,6 @@ def _refused(one: Tried, share: float, *, safe: bool) -> Decision:
     memory = one.targets[0].id if one.targets else ""
     rule = f"audit.refused: {one.verdict.rule}" if not one.verdict else "audit.refused: unsafe"
     return Decision(rule, why, (), memory)
-
-
-def _shown(memory: Memory, context: StepContext) -> Judge:
-    again = context.now + timedelta(days=AUDIT_DAYS)
-    return Judge(Judgement(AUDIT, _key(memory), "shown", context.now, again))
 
 
 def _key(memory: Memory) -> str:

@@ -84,7 +84,9 @@ def plan_bridges(context: StepContext, cursor: str) -> Iterator[Batch]:
             if len(decisions) == MOST or pair in decisions or upkeep.judged(BRIDGE, [pair]):
                 continue
             edge = Edge(one.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
-            tie = () if _tied(context, one, other) else (Draw(edge),)
+            ties = context.tools.store.relations.of(one.id, Access.everything())
+            tied = any(other.id in (tie.source, tie.target) for tie in ties)
+            tie = () if tied else (Draw(edge),)
             effects = (*tie, *_in_words(context, one, other))
             if effects:
                 note = Judge(Judgement(BRIDGE, pair, "made", context.now))
@@ -136,11 +138,6 @@ def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]
 def _topics(memory: Memory, names: frozenset[str]) -> frozenset[str]:
     """What a memory is about beside a name: its topics and the words that carry it."""
     return (content_words(memory.content) | frozenset(memory.metadata.get("topics", ()))) - names
-
-
-def _tied(context: StepContext, one: Memory, other: Memory) -> bool:
-    edges = context.tools.store.relations.of(one.id, Access.everything())
-    return any(other.id in (edge.source, edge.target) for edge in edges)
 
 
 # ---------------------------------------------------------------- interference
@@ -282,8 +279,8 @@ def plan_replay(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Replay those at risk; the next dream goes on where this one stopped."""
     if cursor:  # cut off after its only batch
         return
-    start = _place(context)
-    seen, chosen = candidates(context, start)
+    known = context.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
+    seen, chosen = candidates(context, int(known.verdict) if known is not None else 0)
     again = context.now + timedelta(days=REPLAY_DAYS)
     decisions = [
         Decision(
@@ -309,7 +306,8 @@ def candidates(context: StepContext, start: int) -> tuple[int, list[tuple[Memory
     found: list[tuple[float, int, Memory, float]] = []
     looked, last = 0, start
     for part in context.memories(episodes, start):
-        resting = _resting(context, [one for _, one in part])
+        known = context.tools.store.upkeep.judged(REPLAY, [one.id for _, one in part])
+        resting = {id_ for id_, one in known.items() if one.again_at and one.again_at > context.now}
         for key, one in part:
             left = retention(one, context.now, context.tools.config)
             if one.id not in resting and is_at_risk(one, left):
@@ -347,19 +345,6 @@ def worth(memory: Memory, left: float) -> float:
     value = initial_strength(memory) * (1.0 - left)
     stirred = value * 2.0 if memory.affect.arousal > STIRRED else value
     return stirred + (10.0 if memory.source.partition(":")[0] == RECEIVED else 0.0)
-
-
-def _resting(context: StepContext, memories: Sequence[Memory]) -> frozenset[str]:
-    """Those that were replayed not long ago."""
-    known = context.tools.store.upkeep.judged(REPLAY, [one.id for one in memories])
-    return frozenset(
-        key for key, one in known.items() if one.again_at is not None and one.again_at > context.now
-    )
-
-
-def _place(context: StepContext) -> int:
-    known = context.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
-    return int(known.verdict) if known is not None else 0
 
 
 # ---------------------------------------------------------------- vectors

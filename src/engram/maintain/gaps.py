@@ -173,7 +173,8 @@ def _missing(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Lo
     yield from _in_vain(context, scope, place)
     loops = place.loops | {one.body["memories"][0] for one in place.open.values() if _kind(one) == DUE}
     for memory in _read(context, loops):
-        if _has_no_day(memory, context.now):
+        found = loop(memory, context.now) if is_loop(memory) and _stands(memory) else None
+        if found is not None and found.state is LoopState.OPEN and found.due is None:
             yield of_memory(DUE, memory), (memory.id,), "an open commitment without a day"
     for sketch in place.open.values():
         if _kind(sketch) == STALE:
@@ -243,13 +244,6 @@ def _said_since(context: StepContext, scope: Scope, sketch: Sketch) -> bool:
 def _named_so(context: StepContext, scope: Scope, name: str) -> list[Memory]:
     entity = context.tools.store.entities.get(name, Access(scope, Role.AGENT))
     return [] if entity is None else _naming(context, scope, entity, SOURCES)
-
-
-def _has_no_day(memory: Memory, now: datetime) -> bool:
-    if not is_loop(memory) or not _stands(memory):
-        return False
-    found = loop(memory, now)
-    return found.state is LoopState.OPEN and found.due is None
 
 
 def _still_stale(context: StepContext, sketch: Sketch) -> Iterator[Looked]:

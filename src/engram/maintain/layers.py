@@ -29,7 +29,6 @@ from engram.maintain.step import (
 from engram.maintain.support import GATE, judged, rejections, triaged
 from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
-from engram.model.scope import Scope
 from engram.rules.archival import archive_verdict, purge_due
 from engram.rules.importance import (
     COLD,
@@ -207,7 +206,9 @@ def plan_buffer_cap(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Archive the oldest of each buffer that holds too many; what is protected stays and counts."""
     config = context.tools.config
     cap = config.forgetting.buffer_cap
-    over = _over(context, cap) if cap else Counter()
+    counted = (one.scope for part in context.memories(BUFFER) for _, one in part if _counts(one, context))
+    held = Counter(counted) if cap else Counter()
+    over = Counter({scope: count - cap for scope, count in held.items() if count > cap})
 
     def decide(part: Slice) -> Iterable[Decision]:
         # Keys grow with the time of storing: the first ones are the oldest.
@@ -232,12 +233,6 @@ def _stays(memory: Memory, context: StepContext) -> bool:
     if by_layers(config):
         return bool(buffer_immune(memory, config))
     return bool(is_lesson(memory) or protected(memory, config) or lasting(memory, context.now))
-
-
-def _over(context: StepContext, cap: int) -> Counter[Scope]:
-    """How many each buffer holds above the limit."""
-    held = Counter(one.scope for part in context.memories(BUFFER) for _, one in part if _counts(one, context))
-    return Counter({scope: count - cap for scope, count in held.items() if count > cap})
 
 
 # ---------------------------------------------------------------- expiring

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
 from engram.lazily import dataclass
@@ -89,10 +89,13 @@ def joints(
         both_stand = stands(pair.older) and stands(pair.newer)
         if known or both_stand or apart(pair.older, pair.newer):
             continue
-        joint = _by_rule(pair, limits, questions)
+        verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
+        joint = None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
         if questions.level == "full" or (questions.level == "auto" and joint is None):
             joint = _by_model(pair, joint, questions, context)
-        if joint is not None and _fits(joint):
+        # What stands as it is takes in only what adds no words.
+        fixed = [one for one in (pair.older, pair.newer) if stands(one)]
+        if joint is not None and all(one.content == joint.words for one in fixed):
             found.append(joint)
     return found
 
@@ -123,8 +126,8 @@ def decisions(found: Sequence[Joint], rule: str, context: StepContext) -> Iterat
 def taken_in(winner: Memory, loser: Memory, rule: str, why: str, context: StepContext) -> Decision:
     """One memory takes in another that says nothing it does not say."""
     change = MemoryChange(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
-    effects = (change, *_gone([loser], winner), *_remembered([winner, loser], context))
-    return Decision(rule, why, effects, winner.id, loser.id)
+    joined = Judge(Judgement(JOINED, _ends(winner, loser), "joined", context.now))
+    return Decision(rule, why, (change, *_gone([loser], winner), joined), winner.id, loser.id)
 
 
 def made_one(
@@ -135,11 +138,6 @@ def made_one(
     if words != winner.content:
         new = _reworded(new, words, losers, context)
     return (MemoryChange(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
-
-
-def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Joint | None:
-    verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
-    return None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
 
 
 def _by_model(
@@ -165,11 +163,6 @@ def _by_model(
     return Joint(pair, words, why) if words else None
 
 
-def _fits(joint: Joint) -> bool:
-    """What stands as it is takes in only what adds no words."""
-    return all(one.content == joint.words for one in (joint.pair.older, joint.pair.newer) if stands(one))
-
-
 def _decision(
     winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, context: StepContext
 ) -> Decision:
@@ -186,11 +179,6 @@ def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[MemoryChange | D
         merged = becomes(one, Verb.MERGED, status=Status.MERGED)
         yield replace(merged, related=winner.id)
         yield Draw(Edge(winner.id, one.id, EdgeType.SUPERSEDES))
-
-
-def _remembered(memories: Sequence[Memory], context: StepContext) -> Iterator[Judge]:
-    for one, other in combinations(memories, 2):
-        yield Judge(Judgement(JOINED, _ends(one, other), "joined", context.now))
 
 
 def _ends(one: Memory, other: Memory) -> str:

@@ -18,13 +18,12 @@ from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Layer, Memory, Space, Status
 from engram.model.scope import Access, Role, Scope
 from engram.rules.joining import stands
-from engram.rules.sameness import SamenessLimits
+from engram.rules.sameness import JACCARD_ALONE, JACCARD_SAME, SamenessLimits
 from engram.rules.traits import is_drawn
-from engram.rules.vectors import Thresholds, thresholds
+from engram.rules.vectors import Thresholds, restore, thresholds, unit
 
 if TYPE_CHECKING:
     from engram.ports import Floats
-from engram.rules.sameness import JACCARD_ALONE, JACCARD_SAME
 
 NEAREST = 8  # nearest memories that one is compared with
 
@@ -123,8 +122,6 @@ class NearestFound:
 
 def vectors_of(context: StepContext, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:
     """Those of the keys that have a vector, and the vectors."""
-    from engram.rules.vectors import restore, unit
-
     rows = context.tools.store.vectors.rows(space, list(keys))
     return rows.keys.tolist(), unit(restore(rows.rows, rows.scales))
 
@@ -274,7 +271,9 @@ def pairs(
     if known is None:
         return [], [one for _, one in usable]
     space = known[0]
-    searched = _search_all(usable, context, space)
+    searched: dict[int, Found] = {}
+    for scope, keys in grouped((one.scope, key) for key, one in usable).items():
+        searched.update(nearest(context, space, scope, keys))
     least = max(least, thresholds(space.key).reconcile)
 
     def within(hits: Found) -> Found:
@@ -292,7 +291,8 @@ def pairs(
     for (key, other), cosine in near.items():
         ends = (key, other) if key < other else (other, key)
         if ends not in made and other in records and records[other].scope == records[key].scope:
-            made[ends] = NearPair(*_in_order(ends, records), cosine)
+            older, newer = sorted(ends, key=lambda end: (records[end].created_at, end))
+            made[ends] = NearPair(records[older], records[newer], cosine)
     ordered = sorted(made.items(), key=lambda one: (-one[1].cosine, one[0]))
     return [pair for _, pair in ordered], [one for key, one in usable if key not in searched]
 
@@ -309,17 +309,6 @@ def _is_usable(memory: Memory, context: StepContext) -> bool:
     if memory.speaker or is_drawn(memory) or memory.sealed:
         return False
     return memory.status is Status.ACTIVE and memory.modified_at < context.now
-
-
-def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory, Memory]:
-    first, second = sorted(ends, key=lambda key: (records[key].created_at, key))
-    return records[first], records[second]
-
-
-def _search_all(part: Slice, context: StepContext, space: Space) -> dict[int, Found]:
-    """The nearest keys of each memory; those without a vector are left out."""
-    places = grouped((one.scope, key) for key, one in part)
-    return {key: hits for scope, keys in places.items() for key, hits in nearest(context, space, scope, keys)}
 
 
 # ---------------------------------------------------------------- replaced

@@ -194,12 +194,13 @@ def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Dec
     if wording is None:
         return None
     first = episodes[0]
+    category = Counter(one.category for one in episodes).most_common(1)[0][0]
     details: dict[str, Any] = {"pattern": {"episodes": len(episodes)}}
     if wording.words_of:
         details["words_of"] = wording.words_of
     draft = Draft(
         wording.text,
-        category=_category(episodes),
+        category="insight" if category in PASSING else category,
         kind=Kind.SEMANTIC,
         tags=(TAG,),
         details=details,
@@ -253,13 +254,8 @@ def _schema(shared: Shared, episodes: Sequence[Memory]) -> dict[str, Any]:
     }
 
 
-def _category(episodes: Sequence[Memory]) -> str:
-    """The commonest; what only says that something happened becomes an insight."""
-    common_one = Counter(one.category for one in episodes).most_common(1)[0][0]
-    return "insight" if common_one in PASSING else common_one
-
-
 PASSING: Final = frozenset({"moment", "general", "context", "question"})
+"""What only says that something happened: a pattern of it is an insight."""
 
 
 def _weighed(episodes: Sequence[Memory]) -> float:
@@ -397,7 +393,8 @@ def _occasions(context: StepContext, places: set[Scope]) -> dict[Scope, dict[str
                 continue
             steps = _steps(one)
             if steps:
-                flow = Done(steps, _outcome(one), 1 + one.usage.repeated, (one,), _name(one))
+                name = str(one.details.get("flow") or one.details.get("task") or "")
+                flow = Done(steps, _outcome(one), 1 + one.usage.repeated, (one,), name)
                 flows[one.scope][one.id] = flow
             elif one.details.get("task"):
                 tasks[one.scope].setdefault(one.session or f"{one.happened_at:%Y-%m-%d}", []).append(one)
@@ -416,7 +413,13 @@ def _session(results: Sequence[Memory]) -> Done:
 def _decide_procedures(
     context: StepContext, scope: Scope, done: Mapping[str, Done], known: Mapping[str, Memory]
 ) -> Iterator[Decision]:
-    found = {_named(one.actions): one for one in repeated(_repeats(done), PROCEDURE_RUNS)}
+    # An occasion that was told again in the same words counts as often as it was told.
+    occasions_told = {
+        (occasion, number): one.actions
+        for occasion, one in done.items()
+        for number in range(min(one.times, MOST_REPEATS))
+    }
+    found = {_named(one.actions): one for one in repeated(occasions_told, PROCEDURE_RUNS)}
     for name, one in found.items():
         occasions = [done[occasion] for occasion in dict.fromkeys(at for at, _ in one.occasions)]
         if name not in known:
@@ -424,17 +427,8 @@ def _decide_procedures(
         elif known[name].status in ACTIVE:
             yield from _counted(context, known[name], occasions)
     for name, memory in known.items():
-        if name not in found and not any(_holds(one.actions, memory) for one in done.values()):
+        if name not in found and not any(name in _named(one.actions) for one in done.values()):
             yield from _gone(context, memory)
-
-
-def _repeats(done: Mapping[str, Done]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """An occasion that was told again in the same words counts as often as it was told."""
-    return {
-        (occasion, number): one.actions
-        for occasion, one in done.items()
-        for number in range(min(one.times, MOST_REPEATS))
-    }
 
 
 MOST_REPEATS: Final = 100
@@ -518,14 +512,6 @@ def _steps(memory: Memory) -> tuple[str, ...]:
 def _outcome(memory: Memory) -> str:
     told: Any = memory.details.get("outcome")
     return told if told in ENDINGS else "success"
-
-
-def _name(memory: Memory) -> str:
-    return str(memory.details.get("flow") or memory.details.get("task") or "")
-
-
-def _holds(actions: Sequence[str], memory: Memory) -> bool:
-    return _named(memory.details["procedure"].get("steps", ())) in _named(actions)
 
 
 def _named(actions: Sequence[str]) -> str:

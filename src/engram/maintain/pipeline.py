@@ -15,16 +15,7 @@ from datetime import datetime
 from threading import Lock
 
 from engram import plugins
-from engram.maintain import (
-    doubt,
-    dreaming,
-    knowledge,
-    layers,
-    merge,
-    publish,
-    review,
-    self_knowledge,
-)
+from engram.maintain import doubt, dreaming, knowledge, layers, merge, publish, review, self_knowledge
 from engram.maintain.apply import apply_decisions
 from engram.maintain.step import PURGE, Batch, Step, StepContext
 from engram.model.clock import Clock, check_cancelled
@@ -123,18 +114,16 @@ def _go(context: StepContext, steps: Sequence[Step]) -> Run:
         if pausing:
             return _note(run, store)
         for batch in step.plan(replace(context, run=run), cursor):
-            if (
-                pausing
-            ):  # only now is it clear that the step has more to do: a pause never repeats a step's end
+            if pausing:  # only now is it clear that the step has more to do: its end is never repeated
                 return run
             check_cancelled()
             _make_way(context)
             run = _carry_out(batch, step, replace(context, run=run))
             pausing = context.stopping()
-    _leave_nothing(context)
-    return _note(
-        replace(run, state=RunState.DONE, finished_at=context.tools.clock.now(), step="", cursor=""), store
-    )
+    if any(tally.rule == PURGE for tally in store.upkeep.tallies(context.run.id)):
+        store.leave_nothing(compact=True)  # what it erased leaves the file once, not memory by memory
+    ended = context.tools.clock.now()
+    return _note(replace(run, state=RunState.DONE, finished_at=ended, step="", cursor=""), store)
 
 
 def _carry_out(batch: Batch, step: Step, context: StepContext) -> Run:
@@ -148,13 +137,6 @@ def _carry_out(batch: Batch, step: Step, context: StepContext) -> Run:
     context.tools.store.write(work, ACTOR)
     context.progress(step.name, batch.cursor)
     return run
-
-
-def _leave_nothing(context: StepContext) -> None:
-    """What a run erased leaves the file once, at its end, not memory by memory."""
-    store = context.tools.store
-    if any(tally.rule == PURGE for tally in store.upkeep.tallies(context.run.id)):
-        store.leave_nothing(compact=True)
 
 
 def _note(run: Run, store: Store) -> Run:

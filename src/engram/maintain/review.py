@@ -390,19 +390,17 @@ def plan_reconciliation(context: StepContext, cursor: str) -> Iterator[Batch]:
     asked = questions(context, RECONCILING_STEP)
     limits = maintain_pairs.limits(near.reconcile, near)
 
+    def later(pair: NearPair) -> bool:
+        return pair.newer.created_at - pair.older.created_at >= timedelta(hours=RECONCILE_HOURS)
+
     def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
-        due = [pair for pair in found if _is_due(pair)]
+        due = [pair for pair in found if later(pair) and not apart(pair.older, pair.newer)]
         yield from _decided_reconciling(due, limits, asked, context)
         yield from merge.noted(asked, unseen, RECONCILING_STEP, context)
 
     return maintain_pairs.look(
         context, cursor, RECONCILING_STEP, LAYERS, near.reconcile, decide, below=near.merge, most=NEAREST
     )
-
-
-def _is_due(pair: NearPair) -> bool:
-    gap = timedelta(hours=RECONCILE_HOURS)
-    return pair.newer.created_at - pair.older.created_at >= gap and not apart(pair.older, pair.newer)
 
 
 def _decided_reconciling(

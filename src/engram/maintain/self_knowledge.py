@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from engram.lazily import dataclass
@@ -16,7 +16,7 @@ from engram.maintain.support import in_words, keep
 from engram.maintain.tree import PlaceKnowledge, census, forget
 from engram.model.facts import EdgeType
 from engram.model.maintenance import Carried, RunState
-from engram.model.memory import Filters, Kind, Memory
+from engram.model.memory import Filters, Kind
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.commitments import CLOSED_TAG
@@ -184,14 +184,10 @@ def _rules(context: StepContext) -> dict[Scope, dict[str, Outcomes]]:
                 outcomes = found.setdefault(memory.scope, {}).setdefault(one.rule, Outcomes())
                 outcomes.done += 1
                 outcomes.taken_back += key in undone
-                outcomes.used_since += key not in undone and _asked_for(memory, run.started_at)
+                used = memory.last_accessed
+                asked_for = memory.status in AWAY and used is not None and used > run.started_at
+                outcomes.used_since += key not in undone and asked_for
     return found
-
-
-def _asked_for(memory: Memory, since: datetime) -> bool:
-    """Whether what was put away has been used since."""
-    used = memory.last_accessed
-    return memory.status in AWAY and used is not None and used > since
 
 
 def _told(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:

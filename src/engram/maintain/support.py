@@ -111,7 +111,7 @@ def _happened(context: StepContext, mark: str) -> tuple[list[tuple[str, bool]], 
     for event in _events(context, known.upto):
         known.upto = event.id
         known.read += 1
-        if event.verb is Verb.ERASED or _is_news(event):
+        if event.verb in (Verb.ERASED, Verb.STORED) or not TELLING.isdisjoint(event.after):
             known.news.append((event.memory, event.verb is Verb.ERASED))
         if event.id in known.marks:
             known.places[event.id] = len(known.news), known.read
@@ -177,10 +177,6 @@ def _events(context: StepContext, after: str) -> Iterator[Event]:
         after = found[-1].id
         if len(found) < PAGE:
             return
-
-
-def _is_news(event: Event) -> bool:
-    return event.verb is Verb.STORED or not TELLING.isdisjoint(event.after)
 
 
 # ---------------------------------------------------------------- judged

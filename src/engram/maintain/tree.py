@@ -29,7 +29,7 @@ from engram.model.memory import (
 )
 from engram.model.scope import Access, Role, Scope
 from engram.rules.grouping import centres, nearest
-from engram.rules.vectors import meant
+from engram.rules.vectors import meant, unit
 from engram.text.sentences import sentences
 from engram.text.tokens import estimate
 from engram.text.words import content_words
@@ -104,7 +104,9 @@ def census(context: StepContext) -> Census:
     known = context.notes.get(NOTE)
     if known is None:
         forget_nearest(context)  # no step of this stage or after it asks who lies near whom
-        known = context.notes[NOTE] = _counted(context)
+        shared: dict[Any, Any] = {}
+        every = (memory for part in context.memories(CLEAR) for memory in part)
+        known = context.notes[NOTE] = grouped((one.scope, _known(key, one, shared)) for key, one in every)
     counted: Census = known
     return counted
 
@@ -112,12 +114,6 @@ def census(context: StepContext) -> Census:
 def forget(context: StepContext) -> None:
     """The last step of the stage lets go of it."""
     context.notes.pop(NOTE, None)
-
-
-def _counted(context: StepContext) -> Census:
-    shared: dict[Any, Any] = {}
-    every = (memory for part in context.memories(CLEAR) for memory in part)
-    return grouped((one.scope, _known(key, one, shared)) for key, one in every)
 
 
 UNSURE: Final = 0.4
@@ -386,7 +382,7 @@ def _grown(context: StepContext, space: Space, known: Sequence[PlaceKnowledge]) 
         for one, place in zip(some, places.tolist(), strict=True):
             groups[place][one.id] = one
     return [
-        TreeBranch(next(iter(group)), group, _unit(total))
+        TreeBranch(next(iter(group)), group, unit(total))
         for group, total in zip(groups, sums, strict=True)
         if group
     ]
@@ -467,7 +463,7 @@ def _into_domains(branches: Sequence[TreeBranch]) -> None:
         return
     middles = np.stack([one.centre for one in branches])
     if len(branches) > 1:
-        middles = _unit(middles - middles.mean(axis=0))
+        middles = unit(middles - middles.mean(axis=0))
     count = max(1, min(MOST_DOMAINS, round(len(branches) / BRANCHES_A_DOMAIN)))
     places, _ = nearest(middles, centres(middles, count))
     for one, place in zip(branches, places.tolist(), strict=True):
@@ -502,7 +498,7 @@ def _central(context: StepContext, space: Space, branch: TreeBranch) -> tuple[li
     keys, vectors = vectors_of(context, space, list(by_key))
     if not keys:
         return list(branch.members.values()), branch.centre
-    centre = _unit(vectors.sum(axis=0))
+    centre = unit(vectors.sum(axis=0))
     scores = vectors @ centre + WEIGHT * np.array([by_key[key].importance for key in keys])
     order = sorted(range(len(keys)), key=lambda at: (-round(float(scores[at]), 6), keys[at]))
     return [by_key[keys[at]] for at in order], centre
@@ -555,12 +551,6 @@ def _domain(context: StepContext, branches: Sequence[TreeBranch]) -> dict[str, A
 
 
 # ---------------------------------------------------------------- centres as text
-
-
-def _unit(vector: Floats) -> Floats:
-    from engram.rules.vectors import unit
-
-    return unit(vector)
 
 
 def _encoded(centre: Floats) -> str:

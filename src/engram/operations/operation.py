@@ -140,18 +140,14 @@ class Operation:
     @cached_property
     def tells_progress(self) -> bool:
         """Whether it can say how far it has come."""
-        return "progress" in self.call.__code__.co_varnames[: _count(self.call)]
+        code = self.call.__code__
+        return "progress" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     def run(self, memory: Engram, arguments: Mapping[str, Any], **beside: Any) -> Any:
         """Do it."""
         if callable(self.calls) or self.calls.startswith("calls."):
             return self.call(memory, **arguments, **beside)
         return attrgetter(self.calls or self.name)(memory)(**arguments, **beside)
-
-
-def _count(call: Callable[..., Any]) -> int:
-    code = call.__code__
-    return code.co_argcount + code.co_kwonlyargcount
 
 
 OUTCOMES = ("success", "failure", "partial")

@@ -109,7 +109,8 @@ def parameters_of(call: Callable[..., Any]) -> tuple[Parameter, ...]:
 def fields_of(kind: type) -> tuple[Parameter, ...]:
     """The fields of a value, as parameters."""
     hints = get_type_hints(kind)
-    return tuple(Parameter(f.name, hints[f.name], _default(f)) for f in fields(kind))
+    defaults = {f.name: f.default if f.default is not MISSING else f.default_factory for f in fields(kind)}
+    return tuple(Parameter(name, hints[name], default) for name, default in defaults.items())
 
 
 def _options_of(kind: type, taken: AbstractSet[str]) -> Iterable[Parameter]:
@@ -125,10 +126,6 @@ def _described(hint: Any) -> tuple[Any, Says]:
         return hint, NOTHING_SAID
     inner, *notes = get_args(hint)
     return inner, next((one for one in notes if isinstance(one, Says)), NOTHING_SAID)
-
-
-def _default(item: Any) -> Any:
-    return item.default if item.default is not MISSING else item.default_factory
 
 
 # ---------------------------------------------------------------- reading
@@ -346,18 +343,10 @@ def _listed(text: str, style: Style) -> Any:
 
 
 def _words(wanted: Sequence[Any]) -> str:
-    names = {
-        str: "text", int: "a whole number", float: "a number", bool: "true or false", datetime: "a time",
-        dict: "an object", Mapping: "an object", type(None): "",
-    }  # fmt: skip
-    told = [
-        names.get(get_origin(one) or one, "") or _kind_words(one) for one in wanted if one is not type(None)
-    ]
-    return " or ".join(dict.fromkeys(told))
-
-
-def _kind_words(kind: Any) -> str:
-    return "a list" if (get_origin(kind) or kind) in LISTS else "an object"
+    names = {str: "text", int: "a whole number", float: "a number", bool: "true or false", datetime: "a time"}
+    names |= dict.fromkeys(LISTS, "a list")
+    kinds = (get_origin(one) or one for one in wanted if one is not type(None))
+    return " or ".join(dict.fromkeys(names.get(kind, "an object") for kind in kinds))
 
 
 # ---------------------------------------------------------------- schemas

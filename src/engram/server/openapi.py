@@ -9,9 +9,10 @@ from engram._version import __version__
 from engram.operations.values import Components, Parameter, Schema, fields_of
 from engram.server.limits import HEADER
 from engram.server.problems import MEDIA_TYPE
-from engram.server.route import Route
+from engram.server.route import JSON, Route
 
 VERSION = "3.1.0"
+STREAM = "text/event-stream"
 WORDS = """A long-term memory over HTTP: it keeps what matters, finds it when it helps, and can say why.
 
 On this machine no token is needed. From elsewhere send `Authorization: Bearer …` with a token of
@@ -30,18 +31,14 @@ PROBLEM: Schema = {
     "required": ["type", "title", "status", "detail", "code", "facts"],
 }
 OWN: dict[tuple[str, str], tuple[str, str, str]] = {
-    ("get", "/health"): ("health", "Whether the server is well, and what to do if not.", "application/json"),
+    ("get", "/health"): ("health", "Whether the server is well, and what to do if not.", JSON),
     ("get", "/metrics"): ("health", "Counts and latencies, as Prometheus reads them.", "text/plain"),
-    ("get", "/v1/me"): ("health", "Who the caller is: actor, role and scope.", "application/json"),
-    ("get", "/v1/events/stream"): (
-        "events",
-        "The ledger as it grows, as server-sent events.",
-        "text/event-stream",
-    ),
+    ("get", "/v1/me"): ("health", "Who the caller is: actor, role and scope.", JSON),
+    ("get", "/v1/events/stream"): ("events", "The ledger as it grows, as server-sent events.", STREAM),
     ("post", "/v1/login"): (
         "health",
         "Another link to the page, that lets the owner's browser in once.",
-        "application/json",
+        JSON,
     ),
 }
 """What the server serves beside the table."""
@@ -69,6 +66,16 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
 
 
 PLACED: Schema = {"type": "string", "minLength": 1}
+SENT_AGAIN = "Sent again with the same key and body, the request is answered again and not carried out again."
+KEY: Schema = {
+    "name": HEADER.title(),
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": SENT_AGAIN,
+}
+REFERENCE = {"schema": {"$ref": "#/components/schemas/Problem"}}
+FAILED: Schema = {"description": "A problem.", "content": {MEDIA_TYPE: REFERENCE}}
 
 
 def _operation(route: Route, components: Components) -> dict[str, Any]:
@@ -80,21 +87,22 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
             *({"name": name, "in": "path", "required": True, "schema": PLACED} for name in route.in_path),
             *_asked(route, components),
         ],
-        "responses": {str(route.operation.status): _answer(route, components), "default": _problem()},
+        "responses": {str(route.operation.status): _answer(route, components), "default": FAILED},
     }
-    if route.operation.takes != "application/json":
-        made["requestBody"] = {
-            "required": True,
-            "content": {route.operation.takes: {"schema": {"type": "string", "format": "binary"}}},
-        }
+    if route.operation.takes != JSON:
+        file = {"schema": {"type": "string", "format": "binary"}}
+        made["requestBody"] = {"required": True, "content": {route.operation.takes: file}}
     elif not route.is_query:
-        made["requestBody"] = _body(route, components)
+        content: Schema = {"schema": components.body(route.parameters)}
+        content |= {"example": dict(route.example)} if route.example else {}
+        needed = any(one.is_needed for one in route.parameters)
+        made["requestBody"] = {"required": needed, "content": {JSON: content}}
     return made
 
 
 def _asked(route: Route, components: Components) -> list[Schema]:
     """What stands in the query, groups part by part; of a write, the key."""
-    found = [] if route.operation.reads else [_key()]
+    found = [] if route.operation.reads else [KEY]
     if not route.is_query:
         return found
     names = {to: name for name, to in route.operation.also.items()}
@@ -109,31 +117,11 @@ def _asked(route: Route, components: Components) -> list[Schema]:
 
 
 def _query(one: Parameter, name: str, route: Route, components: Components) -> Schema:
-    made: Schema = {
-        "name": name,
-        "in": "query",
-        "required": one.is_needed,
-        "schema": components.parameter(one),
-    }
-    if made["schema"].get("type") == "array":
+    schema = components.parameter(one)
+    made: Schema = {"name": name, "in": "query", "required": one.is_needed, "schema": schema}
+    if schema.get("type") == "array":
         made |= {"style": "form", "explode": False}
     return made | ({"example": route.example[name]} if name in route.example else {})
-
-
-def _key() -> Schema:
-    words = "Sent again with the same key and body, the request is answered again and not carried out again."
-    schema = {"type": "string", "minLength": 1, "maxLength": 255}
-    return {"name": HEADER.title(), "in": "header", "required": False, "schema": schema, "description": words}
-
-
-def _body(route: Route, components: Components) -> Schema:
-    content: Schema = {"schema": components.body(route.parameters)}
-    if route.example:
-        content["example"] = dict(route.example)
-    return {
-        "required": any(one.is_needed for one in route.parameters),
-        "content": {"application/json": content},
-    }
 
 
 def _answer(route: Route, components: Components) -> Schema:
@@ -141,30 +129,17 @@ def _answer(route: Route, components: Components) -> Schema:
     schema = components.of(operation.result)
     if operation.gives:
         schema = {"type": "object", "properties": {operation.gives: schema}, "required": [operation.gives]}
-    if operation.media != "application/json":
+    if operation.media != JSON:
         schema = {"type": "string"}
     content = {operation.media: {"schema": schema}}
     if operation.tells_progress:
-        content["text/event-stream"] = {"schema": {"type": "string"}}
+        content[STREAM] = {"schema": {"type": "string"}}
     return {"description": "Done.", "content": content}
-
-
-def _problem() -> Schema:
-    reference = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    return {"description": "A problem.", "content": {MEDIA_TYPE: reference}}
 
 
 def _own(method: str, path: str, tag: str, words: str, media: str) -> dict[str, Any]:
     name = f"{method}_" + path.strip("/").removeprefix("v1/").replace("/", "_")
-    answer = {
-        "description": "Done.",
-        "content": {
-            media: {"schema": {"type": "string"} if media != "application/json" else {"type": "object"}}
-        },
-    }
-    return {
-        "operationId": name,
-        "summary": words,
-        "tags": [tag],
-        "responses": {"200" if method == "get" else "201": answer, "default": _problem()},
-    }
+    schema = {"type": "object" if media == JSON else "string"}
+    answer = {"description": "Done.", "content": {media: {"schema": schema}}}
+    responses = {"200" if method == "get" else "201": answer, "default": FAILED}
+    return {"operationId": name, "summary": words, "tags": [tag], "responses": responses}

@@ -234,6 +234,7 @@ STATUS: tuple[tuple[type[EngramError], int], ...] = (
     (ConfigError, 500),
 )
 RETRY_AFTER_S = 1
+PLAIN = (str, int, float, bool, tuple, list)
 
 
 def status_of(error: EngramError) -> int:
@@ -252,10 +253,12 @@ def document(error: EngramError) -> dict[str, Any]:
     >>> document(NotFound("7f3a"))["title"]
     'Not found'
     """
-    facts = {name: value for name, value in vars(error).items() if name != "message" and _is_plain(value)}
+    told = {name: value for name, value in vars(error).items() if name != "message"}
+    facts = {name: value for name, value in told.items() if value is None or isinstance(value, PLAIN)}
+    title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__)
     return {
         "type": f"urn:engram:error:{error.code}",
-        "title": _title(type(error).__name__),
+        "title": title[0] + title[1:].lower(),
         "status": status_of(error),
         "detail": error.message,
         "code": error.code,
@@ -282,13 +285,3 @@ def headers_of(error: EngramError) -> dict[str, str]:
     if isinstance(error, WrongMethod):
         return {"Allow": ", ".join(error.known)}
     return {"Retry-After": str(RETRY_AFTER_S)} if status_of(error) == 503 else {}  # noqa: PLR2004 (HTTP's number)
-
-
-def _title(name: str) -> str:
-    """An error's name as words."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return spaced[0] + spaced[1:].lower()
-
-
-def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, str | int | float | bool | tuple | list)

@@ -243,8 +243,18 @@ _CODES = {
 def response_to(error: EngramError, path: str) -> Response:
     """The failure as the clients of that address understand it; elsewhere a problem document."""
     if is_files(path):
-        return _files(error)
-    return _layers(error) if is_layers(path) else problems.response_to(error)
+        code = _CODES.get(HTTPStatus(old_status(error)), "internal_error")
+        if isinstance(error, BadBody):
+            code = "invalid_json" if "no JSON" in error.message else "invalid_json_object"
+        told: dict[str, Any] = {"error": error.message, "code": code, "details": [{"code": error.code}]}
+    elif is_layers(path):
+        told = {"error": error.message, "code": error.code}
+        if isinstance(error, AmbiguousId):
+            told["error"] = f"prefix '{error.prefix[:60]}' matches multiple memories"
+    else:
+        return problems.response_to(error)
+    body = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, old_status(error), headers_of(error), "application/json")
 
 
 def is_files(path: str) -> bool:
@@ -258,7 +268,7 @@ def is_layers(path: str) -> bool:
     >>> is_layers("/memories/7f3a"), is_layers("/v1/memories"), is_layers("/health")
     (True, False, False)
     """
-    return path.split("/", 2)[1:2] != [] and path.split("/", 2)[1] in LAYERS
+    return path.removeprefix("/").partition("/")[0] in LAYERS
 
 
 def old_status(error: EngramError) -> int:
@@ -269,22 +279,3 @@ def old_status(error: EngramError) -> int:
         return HTTPStatus.SERVICE_UNAVAILABLE
     status = status_of(error)
     return HTTPStatus.BAD_REQUEST if status == HTTPStatus.CONFLICT else status
-
-
-def _layers(error: EngramError) -> Response:
-    told = error.message
-    if isinstance(error, AmbiguousId):
-        told = f"prefix '{error.prefix[:60]}' matches multiple memories"
-    return _json({"error": told, "code": error.code}, error)
-
-
-def _files(error: EngramError) -> Response:
-    code = _CODES.get(HTTPStatus(old_status(error)), "internal_error")
-    if isinstance(error, BadBody):
-        code = "invalid_json" if "no JSON" in error.message else "invalid_json_object"
-    return _json({"error": error.message, "code": code, "details": [{"code": error.code}]}, error)
-
-
-def _json(told: dict[str, Any], error: EngramError) -> Response:
-    body = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(body, old_status(error), headers_of(error), "application/json")

@@ -7,10 +7,10 @@ and take aliases, so the `Server` below it is used.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from anyio import from_thread
@@ -20,6 +20,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.server.app import Mounted
 from engram.server.compat.requests import CLIENT
 from engram.server.mcp import documents
@@ -36,24 +37,18 @@ if TYPE_CHECKING:
 
 
 Context = ServerRequestContext[Any]
-T = TypeVar("T")
 
 
-class Carrier(Protocol):
+@dataclass(frozen=True, slots=True)
+class Carrier:
     """Whoever runs work on the memory, as the sender of a request may see it, in a thread."""
 
-    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
-        """What the work comes to. The request is None where one caller has the whole wire."""
-        ...
-
-    def who(self, request: Any) -> str:
-        """Whose request it is, as far as telling request ids apart goes."""
-        ...
-
-    @property
-    def keys(self) -> Keys:
-        """What was answered to calls with a request id."""
-        ...
+    run: Callable[[Any, Callable[[Engram], Any]], Awaitable[Any]]
+    """What the work comes to. The request is None where one caller has the whole wire."""
+    who: Callable[[Any], str]
+    """Whose request it is, as far as telling request ids apart goes."""
+    keys: Callable[[], Keys]
+    """What was answered to calls with a request id."""
 
 
 def build(door: ToolDispatcher, carry: Carrier) -> Server[Any]:
@@ -92,16 +87,19 @@ class _Answers:
         )
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        who, tell = self._carry.who(context.request), _teller(context)
-        given = params.arguments or {}
+        who, given = self._carry.who(context.request), params.arguments or {}
+
+        def tell(done: float, total: float | None, words: str) -> None:  # from a thread, if it is wanted
+            from_thread.run(context.session.report_progress, done, total, words)
 
         async def work() -> ToolAnswer:
-            return await self._carry(
+            called: ToolAnswer = await self._carry.run(
                 context.request, lambda memory: self._door.call(memory, params.name, given, tell=tell)
             )
+            return called
 
         try:
-            answer = await once(self._carry.keys, who, params.name, given, work)
+            answer = await once(self._carry.keys(), who, params.name, given, work)
         except EngramError as error:  # the memory could not be opened, or took too long
             answer = ToolAnswer(None, str(error))
         return types.CallToolResult(
@@ -138,18 +136,10 @@ class _Answers:
     async def _asked(self, context: Context, work: Callable[[Engram], str]) -> str:
         """Run in a thread; an error of the engine becomes one of the protocol, with our code in its words."""
         try:
-            return await self._carry(context.request, work)
+            text: str = await self._carry.run(context.request, work)
         except EngramError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from error
-
-
-def _teller(context: Context) -> Callable[[float, float | None, str], None]:
-    """Tells the client from a worker thread how far its call has come, if it wants to know."""
-
-    def tell(done: float, total: float | None, words: str) -> None:
-        from_thread.run(context.session.report_progress, done, total, words)
-
-    return tell
+        return text
 
 
 # ---------------------------------------------------------------- mounting
@@ -197,32 +187,16 @@ def _with_old_clients(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
 
 
 def _sessions(memory_host: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
-    server = build(ToolDispatcher(TOOLSETS[toolset]), ByCaller(memory_host))
+    def caller(request: Any) -> Caller:
+        found: Caller = request.scope["state"]["caller"]
+        return found
+
+    carrier = Carrier(
+        run=lambda request, work: memory_host.run(caller(request), work),
+        who=lambda request: caller(request).id,
+        keys=lambda: memory_host.keys,
+    )
+    server = build(ToolDispatcher(TOOLSETS[toolset]), carrier)
     # The guard has checked Host and Origin already.
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     return StreamableHTTPSessionManager(app=server, stateless=True, security_settings=unguarded)
-
-
-class ByCaller:
-    """Carries work out as whoever sent the request."""
-
-    def __init__(self, memory_host: MemoryHost) -> None:
-        self._memory_host = memory_host
-
-    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
-        """What the work comes to, in one of the host's threads."""
-        return await self._memory_host.run(_caller(request), work)
-
-    def who(self, request: Any) -> str:
-        """What the caller's requests are counted under."""
-        return _caller(request).id
-
-    @property
-    def keys(self) -> Keys:
-        """The answers that the server keeps for every door."""
-        return self._memory_host.keys
-
-
-def _caller(request: Any) -> Caller:
-    caller: Caller = request.scope["state"]["caller"]
-    return caller

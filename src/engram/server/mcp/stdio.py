@@ -8,17 +8,13 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from threading import Condition, Lock, Thread
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from engram.server.mcp.handshake import FastHandshake, listed
 
 if TYPE_CHECKING:
     from engram.engine import Engram
-    from engram.server.limits import Keys
-
-T = TypeVar("T")
 
 GRACE_S = 10.0
 """So long answers are waited for after stdin has ended: who pipes in all messages at once wants them too."""
@@ -91,16 +87,24 @@ def load() -> None:
 
 def _hand_over(toolset: str, memory: Opened, lines: StdioLines, wire: Wire) -> None:
     import anyio
+    import anyio.to_thread
     from mcp.server.stdio import stdio_server
 
-    from engram.server.mcp.serving import build
+    from engram.server.limits import Keys
+    from engram.server.mcp.serving import Carrier, build
     from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
 
     came: Any = lines  # the SDK reads and writes lines, nothing else a file can do
     goes: Any = wire
 
+    keys = Keys(memory=memory)
+
+    async def carry(_: Any, work: Callable[[Engram], Any]) -> Any:
+        return await anyio.to_thread.run_sync(lambda: work(memory()))
+
     async def run() -> None:
-        server = build(ToolDispatcher(TOOLSETS[toolset]), OneClient(memory))
+        one_client = Carrier(run=carry, who=lambda _: "", keys=lambda: keys)
+        server = build(ToolDispatcher(TOOLSETS[toolset]), one_client)
         async with stdio_server(anyio.wrap_file(came), anyio.wrap_file(goes)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
@@ -128,30 +132,6 @@ class Opened:
             if self._memory is not None:
                 self._memory.close()
                 self._memory = None
-
-
-class OneClient:
-    """Carries work out for the one client there is."""
-
-    def __init__(self, memory: Opened) -> None:
-        self._memory = memory
-
-    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:  # noqa: ARG002 (there is none)
-        """What the work comes to, in a thread; the memory is opened there too."""
-        from anyio import to_thread
-
-        return await to_thread.run_sync(lambda: work(self._memory()))
-
-    def who(self, request: Any) -> str:  # noqa: ARG002 (as above)
-        """There is nobody to be told apart from."""
-        return ""
-
-    @cached_property
-    def keys(self) -> Keys:
-        """The answers that are kept with the memory."""
-        from engram.server.limits import Keys
-
-        return Keys(memory=self._memory)
 
 
 class Unanswered:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass
 from functools import cached_property
@@ -129,29 +129,17 @@ class Action:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What an agent may say."""
-        own = self.operation.parameters
-        extra = {one.name for one in _fields_beside(self.operation)}
-        return tuple(
-            one
-            for one in own
-            if one.name not in NOT_FOR_AGENTS | extra and (one.says.for_agents or not one.is_option)
-        )
+        # The fields of a memory that REST takes beside what the operation itself asks for are not for agents.
+        asked = {one.name for one in parameters_of(self.operation.call)} - NOT_FOR_AGENTS
+        every = (one for one in self.operation.parameters if one.name in asked)
+        return tuple(one for one in every if one.says.for_agents or not one.is_option)
 
     @cached_property
     def reader(self) -> Reader:
         """What reads the arguments."""
-        names = {one.name for one in self.parameters}
-        also = {
-            word: one.name
-            for one in self.parameters
-            for word in ARGUMENTS.get(one.name, ())
-            if word not in names
-        }
+        names = [one.name for one in self.parameters]
+        also = {word: name for name in names for word in ARGUMENTS.get(name, ()) if word not in names}
         return Reader(self.parameters, Style.LENIENT, also)
-
-    def fits(self, given: Mapping[str, Any]) -> bool:
-        """Whether it takes all of this and lacks nothing."""
-        return self.reader.fits(given)
 
     def run(self, memory: Engram, given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         """Do it, and say what came of it as an agent is told it."""
@@ -175,14 +163,6 @@ class Action:
         if is_typeddict(operation.result):
             return {name: _shallow(hint) for name, hint in get_type_hints(operation.result).items()}
         return {}
-
-
-def _fields_beside(operation: Operation) -> Iterable[Parameter]:
-    """The fields of a memory that REST takes beside what the operation itself asks for."""
-    if not operation.fields:
-        return ()
-    own = {one.name for one in parameters_of(operation.call)}
-    return [one for one in operation.parameters if one.name not in own]
 
 
 def _told(operation: Operation, found: Any, memory: Engram) -> dict[str, Any]:
@@ -252,7 +232,7 @@ class Tool:
         answers: dict[str, Schema] = {}
         for action in self.actions.values():
             answers = {**action.answers, **answers}
-        always = sorted(_required(self.only.operation)) if self.only else []
+        always = _required(self.only.operation) if self.only else []
         return {
             "name": self.name,
             "title": self.title,
@@ -274,8 +254,8 @@ class Tool:
             told["action"] = {"type": "string", "enum": [*self.actions]}
         for one in self.takes.values():
             if one.group is not None:
-                parts = {part.name: part for part in _parts(one)}
-                told |= {name: {"type": "array", "items": {"type": "string"}} for name in parts}
+                names = [part.name for part in fields_of(one.group) if part.name in COUNTED_BY]
+                told |= {name: {"type": "array", "items": {"type": "string"}} for name in names}
             else:
                 told[one.name] = _slim(components.parameter(one))
         return told
@@ -295,12 +275,8 @@ class Tool:
             if named not in self.actions:
                 raise UnknownValue("action of this tool", named, tuple(self.actions))
             return self.actions[named], said
-        fitting = (one for one in self.actions.values() if one.fits(said))
+        fitting = (one for one in self.actions.values() if one.reader.fits(said))
         return next(fitting, next(iter(self.actions.values()))), said
-
-
-def _parts(one: Parameter) -> list[Parameter]:
-    return [part for part in fields_of(one.group or object) if part.name in COUNTED_BY]
 
 
 def _slim(schema: Schema) -> Schema:
@@ -313,10 +289,10 @@ def _slim(schema: Schema) -> Schema:
     return {name: value for name, value in schema.items() if name not in idle}
 
 
-def _required(operation: Operation) -> AbstractSet[str]:
+def _required(operation: Operation) -> list[str]:
     if under := operation.tool_gives or operation.gives:
-        return {under}
-    return {*needed_keys(operation.result)} if is_typeddict(operation.result) else frozenset()
+        return [under]
+    return sorted(needed_keys(operation.result)) if is_typeddict(operation.result) else []
 
 
 def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:

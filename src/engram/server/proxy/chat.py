@@ -9,8 +9,9 @@ import json
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -54,18 +55,14 @@ class ProxyRecall:
         goes_on = chat.place < len(chat.messages) - 1
         if goes_on and mark in self._kept:
             return self._kept[mark]
-        found = await self._within_time(chat, caller, session)
-        self._kept[mark] = found
+        budget = self._settings.budget_tokens
+        look = partial(brief, query=chat.asked, budget=budget, pinned=True, session=session)
+        self._kept[mark] = await self._within_time(caller, look)
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return found
+        return self._kept[mark]
 
-    async def _within_time(self, chat: Chat, caller: Caller, session: str) -> Brief:
-        def look(memory: Engram) -> Brief:
-            return brief(
-                memory, chat.asked, budget=self._settings.budget_tokens, pinned=True, session=session
-            )
-
+    async def _within_time(self, caller: Caller, look: Callable[[Engram], Brief]) -> Brief:
         try:
             with anyio.move_on_after(self._settings.time_budget_ms / 1_000):
                 return await self._memory_host.run(caller, look, quick=True)
@@ -227,28 +224,22 @@ def with_block(chat: Chat, block: str, place: str) -> bytes:
     """The body with a block of memories: before the user's words, or at the end of the system's."""
     messages = [*chat.messages]
     if place == "user":
-        messages[chat.place] = _before(messages[chat.place], block)
+        asked = messages[chat.place]
+        messages[chat.place] = {**asked, "content": _joined(block, asked["content"])}
     elif messages[0].get("role") in LEADING:
-        messages[0] = _behind(messages[0], block)
+        messages[0] = {**messages[0], "content": _joined(messages[0].get("content"), block)}
     else:
         messages.insert(0, {"role": "system", "content": block})
-    return json.dumps({**chat.body, "messages": messages}, ensure_ascii=False).encode(
-        "utf-8", "surrogatepass"
-    )
+    body = json.dumps({**chat.body, "messages": messages}, ensure_ascii=False)
+    return body.encode("utf-8", "surrogatepass")
 
 
-def _before(message: Mapping[str, Any], block: str) -> Mapping[str, Any]:
-    content = message["content"]
-    if isinstance(content, str):
-        return {**message, "content": f"{block}\n\n{content}"}
-    return {**message, "content": [{"type": "text", "text": block}, *content]}
-
-
-def _behind(message: Mapping[str, Any], block: str) -> Mapping[str, Any]:
-    content = message.get("content")
-    if isinstance(content, list):
-        return {**message, "content": [*content, {"type": "text", "text": block}]}
-    return {**message, "content": f"{content}\n\n{block}" if content else block}
+def _joined(*contents: Any) -> Any:
+    """Contents of messages as one: text, or parts where one has parts."""
+    if not any(isinstance(one, list) for one in contents):
+        return "\n\n".join(str(one) for one in contents if one)
+    parts = (one if isinstance(one, list) else [{"type": "text", "text": one}] for one in contents)
+    return [part for some in parts for part in some]
 
 
 def heard(chat: Chat, reply: str) -> list[dict[str, Any]]:
@@ -283,26 +274,18 @@ def reply_in(raw: bytes, media_type: str) -> str:
     'Te'
     """
     text = raw.decode("utf-8", "replace")
-    if media_type.startswith(EVENTS):
-        return "".join(_said(event, "delta") for event in _events(text))
-    return _said(_parsed(text), "message")
+    if not media_type.startswith(EVENTS):
+        return _said(text, "message")
+    lines = (line for line in text.splitlines() if line.startswith("data:"))
+    return "".join(_said(line.removeprefix("data:").strip(), "delta") for line in lines)
 
 
-def _events(text: str) -> Iterator[Any]:
-    for line in text.splitlines():
-        if line.startswith("data:"):
-            yield _parsed(line.removeprefix("data:").strip())
-
-
-def _parsed(text: str) -> Any:
+def _said(text: str, part: str) -> str:
+    """The words of the first choice in an answer, or in an event of one."""
     try:
-        return json.loads(text)
+        answer = json.loads(text)
     except (ValueError, RecursionError):
-        return None
-
-
-def _said(answer: Any, part: str) -> str:
-    """The words of the first choice."""
+        return ""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         return ""
