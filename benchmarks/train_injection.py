@@ -24,7 +24,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,10 +124,10 @@ def development(name: str = "injection_dev") -> Iterator[Text]:
             yield Text(one["text"], one["attack"], one["source"] not in OWN, one["language"], "development")
 
 
-def frames() -> Iterator[Text]:
+def frames(each: Mapping[str, int] = EACH) -> Iterator[Text]:
     """Texts made of frames, the same ones every time; who says it is chance where nothing is noted."""
     chance = random.Random(3)
-    for name, count in EACH.items():
+    for name, count in each.items():
         found: dict[tuple[str, bool, bool, str], None] = {}
         language, choices = "", dict[str, list[str]]()
         for row in read_lines(f"{name}.txt"):
@@ -286,10 +286,10 @@ def is_word(name: str) -> bool:
     return name.removesuffix("*").removeprefix("'").isalpha()
 
 
-def glossary() -> dict[str, str]:
+def glossary(name: str = "injection_glossary") -> dict[str, str]:
     """The English word that a word or a stem of another language stands for; stems end in `*`."""
     found: dict[str, str] = {}
-    for row in read_lines("injection_glossary.txt"):
+    for row in read_lines(f"{name}.txt"):
         english, *columns = row.split("|")
         for word in " ".join(columns).split():
             found.setdefault(word, english)
@@ -544,7 +544,7 @@ def like_a_frame(texts: list[Text]) -> NDArray[np.bool_]:
     bags = [frozenset(re.findall(r"\w+", lower(one.text))) for one in texts]
     by_word: dict[str, list[int]] = {}
     for at, one in enumerate(texts):
-        if one.origin in EACH:
+        if one.origin.startswith("injection_"):
             for word in bags[at]:
                 by_word.setdefault(word, []).append(at)
     found = np.zeros(len(texts), dtype=bool)
