@@ -59,30 +59,21 @@ class HostRefused(DoorError):
     """The request was meant for another host name than this server goes by."""
 
     code, status = "E6002", 421
-
-    def __init__(self, host: str) -> None:
-        super().__init__(f"This server does not go by the name {host[:80]!r}: add it to `server.hosts`.")
-        self.host = host
+    says = "This server does not go by the name {host!r}: add it to `server.hosts`."
 
 
 class OriginRefused(DoorError):
     """A page of another site tried to reach the server through a browser."""
 
     code, status = "E6003", 403
-
-    def __init__(self, origin: str) -> None:
-        super().__init__(f"Pages of {origin[:80]!r} may not ask here: add it to `server.origins`.")
-        self.origin = origin
+    says = "Pages of {origin!r} may not ask here: add it to `server.origins`."
 
 
 class BodyTooLarge(DoorError):
     """A request brings more than is taken at once."""
 
     code, status = "E6004", 413
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The body is larger than {limit:,} bytes: send it in parts.")
-        self.limit = limit
+    says = "The body is larger than {limit:,} bytes: send it in parts."
 
 
 class BadBody(DoorError):
@@ -95,72 +86,52 @@ class TooManyRequests(DoorError):
     """A caller asks more often than it may."""
 
     code, status = "E6006", 429
-
-    def __init__(self, limit: int, seconds: float) -> None:
-        super().__init__(f"{limit:,} requests a minute are taken from a caller: wait {seconds:.0f} s.")
-        self.limit, self.seconds = limit, seconds
+    says = "{limit:,} requests a minute are taken from a caller: wait {seconds:.0f} s."
 
 
 class TookTooLong(DoorError):
     """A call was not finished in time."""
 
     code, status = "E6007", 504
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(
-            f"No answer within {seconds:g} s, and the work was ended. Part of it may be done: look first, or "
-            "send less at once."
-        )
-        self.seconds = seconds
+    says = (
+        "No answer within {seconds:g} s, and the work was ended. Part of it may be done: look first, or "
+        "send less at once."
+    )
 
 
 class BodyTooSlow(DoorError):
     """The body of a request did not come in time."""
 
     code, status = "E6020", 408
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"The body did not come within {seconds:g} s: send it again, faster or in parts.")
-        self.seconds = seconds
+    says = "The body did not come within {seconds:g} s: send it again, faster or in parts."
 
 
 class CallerGone(DoorError):
     """Whoever asked has closed the connection; nobody reads this."""
 
     code, status = "E6021", 499
-
-    def __init__(self) -> None:
-        super().__init__("The caller has gone: the work was ended.")
+    says = "The caller has gone: the work was ended."
 
 
 class KeyReused(DoorError):
     """An idempotency key came again with another request."""
 
     code, status = "E6008", 409
-
-    def __init__(self, key: str) -> None:
-        super().__init__(f"The key {key[:60]!r} was used for another request: take a new one.")
-        self.key = key
+    says = "The key {key!r} was used for another request: take a new one."
 
 
 class NoSuchRoute(DoorError):
     """Nothing is served at this address."""
 
     code, status = "E6009", 404
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"Nothing is served at {path[:120]!r}: /docs lists every route.")
-        self.path = path
+    says = "Nothing is served at {path!r}: /docs lists every route."
 
 
 class WrongMethod(DoorError):
     """The address is served, but not this way."""
 
     code, status = "E6010", 405
-
-    def __init__(self, method: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"{method[:20]} is not served here; known are: {', '.join(known)}.")
-        self.method, self.known = method, known
+    says = "{method:.20} is not served here; known are: {known}."
 
 
 class AddressTaken(DoorError):
@@ -180,23 +151,17 @@ class OpenToAll(DoorError):
     """A server that lets nobody in, or that other machines reach without any secret."""
 
     code = "E6012"
-
-    def __init__(self, host: str) -> None:
-        super().__init__(
-            f"A server on {host} needs a secret: leave out --open, set `server.api_key`, or run "
-            "`engram token create` first."
-        )
-        self.host = host
+    says = (
+        "A server on {host} needs a secret: leave out --open, set `server.api_key`, or run `engram "
+        "token create` first."
+    )
 
 
 class UpstreamDown(DoorError):
     """The model service behind the proxy gives no answer."""
 
     code, status = "E6013", 502
-
-    def __init__(self, place: str, what: str) -> None:
-        super().__init__(f"The model service at {place} {what}: look at `proxy.base_url` and at the service.")
-        self.place, self.what = place, what
+    says = "The model service at {place} {what}: look at `proxy.base_url` and at the service."
 
 
 class UpstreamLate(UpstreamDown):
