@@ -17,7 +17,7 @@ from engram.capture import change
 from engram.errors import AccessDenied, NotFound
 from engram.lazily import dataclass
 from engram.model.event import Audited, Event, Page, Verb
-from engram.model.facts import Claim, EdgeType, Entity, FactQuery, Named
+from engram.model.facts import EdgeType, Entity, FactQuery, Named
 from engram.model.memory import ANY_STATUS, Filters, Memory, Status, in_force
 from engram.model.plain import moment, plain
 from engram.model.recall import Question, StepKind, Timeline, TimelineStep
@@ -242,27 +242,14 @@ def _of_fact(
     by_id = {claim.memory.id: claim for claim in reversed(claims)}
     keys = store.memories.keys(list(by_id))
     found = [(keys[one], claim.memory) for one, claim in by_id.items() if one in keys]
-    steps = [_in_facts(step, by_id) for step in steps_of(found, view, caller)]
-    return Timeline(f"{who} {predicate}", "fact", window.of(_objects(steps, by_id)))
-
-
-def _in_facts(step: TimelineStep, claims: Mapping[str, Claim]) -> TimelineStep:
-    fact = claims[step.memory.id].fact
-    return TimelineStep(
-        step.at, step.kind, f"{fact.subject} {fact.predicate} {fact.object}", step.memory, step.change
-    )
-
-
-def _objects(steps: Iterable[TimelineStep], claims: Mapping[str, Claim]) -> Iterator[TimelineStep]:
-    """A correction says from what to what."""
-    last = ""
-    for step in steps:
-        new = claims[step.memory.id].fact.object
-        change = (
-            f"{last} → {new}" if step.kind is StepKind.CORRECTED and last not in {"", new} else step.change
-        )
-        yield TimelineStep(step.at, step.kind, step.what, step.memory, change)
-        last = new if step.kind not in {StepKind.REINFORCED, StepKind.ENDED} else last
+    steps, last = list[TimelineStep](), ""
+    for step in steps_of(found, view, caller):
+        fact = by_id[step.memory.id].fact
+        corrects = step.kind is StepKind.CORRECTED and last not in {"", fact.object}
+        change = f"{last} → {fact.object}" if corrects else step.change
+        steps.append(replace(step, what=f"{fact.subject} {fact.predicate} {fact.object}", change=change))
+        last = last if step.kind in {StepKind.REINFORCED, StepKind.ENDED} else fact.object
+    return Timeline(f"{who} {predicate}", "fact", window.of(steps))
 
 
 def _of_words(topic: str, window: Window, access: Access, caller: CallerContext) -> Timeline:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import cache, partial
+from operator import attrgetter
 from typing import Any
 
 from engram.api.browsing import Window, known, of_entity
@@ -145,7 +146,8 @@ class Facts(Noun):
     def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
         """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
         found = self.query(_part("subject", subject), predicate, history=True, limit=limit)
-        return sorted((dated(claim) for claim in found), key=_begin)
+        dated_ones = [dated(claim) for claim in found]
+        return sorted(dated_ones, key=lambda one: one.fact.valid_from or one.memory.happened_at)
 
     def conflicts(self, limit: int = DISPUTES) -> Pairs:
         """Pairs of facts that cannot both be true and that nobody has decided about, newest first."""
@@ -243,11 +245,7 @@ class Facts(Noun):
         if all(one.valid_to is not None for one in others if _triple(one) != _triple(over)):
             changes["valid_to"] = at
         changed = change.update(memory.id, changes, self._tools, self._caller.actor, because)
-
-        def work(unit: Unit) -> None:
-            unit.end_fact(memory.id, over, at)
-
-        self._store.write(work, self._caller.actor)
+        self._store.write(lambda unit: unit.end_fact(memory.id, over, at), self._caller.actor)
         return changed
 
 
@@ -262,10 +260,6 @@ def dated(claim: Claim) -> Claim:
     fact, memory = claim.fact, claim.memory
     since = fact.valid_from or memory.valid_from or memory.happened_at
     return Claim(replace(fact, valid_from=since, valid_to=fact.valid_to or memory.valid_to), memory)
-
-
-def _begin(claim: Claim) -> datetime:
-    return claim.fact.valid_from or claim.memory.happened_at
 
 
 def _part(field: str, value: str) -> str:
@@ -436,10 +430,11 @@ class Entities(Noun):
         names = frozenset({entity.name.lower(), *(alias.lower() for alias in entity.aliases)})
         claims = store.facts.find(FactQuery(subjects=names), view, FACTS)
         memories = [memory for _, memory in store.entities.memories(entity, view, SAMPLE)]
+        weight = attrgetter("pinned", "importance", "happened_at")
         return Profile(
             entity,
             tuple(claim for claim in claims if holds(claim, now)),
-            tuple(sorted(memories, key=_weight, reverse=True)[:SHOWN]),
+            tuple(sorted(memories, key=weight, reverse=True)[:SHOWN]),
             _beside(memories, names),
             Knowledge(self._caller).card(entity.name),
         )
@@ -447,10 +442,6 @@ class Entities(Noun):
 
 def _name(name: str) -> str:
     return screen.some_name("name", name)
-
-
-def _weight(memory: Memory) -> tuple[bool, float, datetime]:
-    return memory.pinned, memory.importance, memory.happened_at
 
 
 def _beside(memories: Iterable[Memory], own: frozenset[str]) -> tuple[tuple[str, int], ...]:

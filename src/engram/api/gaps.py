@@ -16,10 +16,9 @@ from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
 from engram.api.commitments import Commitments
 from engram.api.maintenance import Upkeep, landscape
 from engram.capture import change
-from engram.config import overlay
 from engram.errors import InvalidInput
 from engram.model.capture import Draft
-from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Report, Sketch
+from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Sketch
 from engram.model.memory import Filters, Memory, Status, Tier
 from engram.model.plain import value_from
 from engram.model.recall import Recall
@@ -55,7 +54,7 @@ def drifted(
         message = f"There is no directory {where[:200]!r} to check against." if where else NONE_SET
         raise InvalidInput(message)
     report = _looked(caller, place, scope, whole("limit", limit, 0, 100_000))
-    return replace(report, run=_carried(caller, where)) if apply else report
+    return replace(report, run=Upkeep(caller).drift(where)) if apply else report
 
 
 NONE_SET: Final = "Say against which directory to check, or set `doubt.directory`."
@@ -77,13 +76,6 @@ def _looked(caller: CallerContext, place: Landscape, scope: Scope | None, limit:
     return DriftReport(
         place.root, len(place.paths), place.complete, memories, references, tuple(dead[:limit])
     )
-
-
-def _carried(caller: CallerContext, where: str) -> Report:
-    config = overlay(caller.tools.config, {"doubt.directory": where})
-    return Upkeep(
-        CallerContext(replace(caller.tools, config=config), caller.access, caller.actor, caller.opened)
-    ).drift()
 
 
 ASKED = "clarify"

@@ -332,11 +332,12 @@ class Upkeep(Noun):
             raise ModelNeeded("An audit")
         return self._carry(RunKind.AUDIT, STEPS, progress, dry=dry)
 
-    def drift(self) -> Report:
-        """Doubt memories whose references are dead in the configured directory, and nothing else."""
+    def drift(self, directory: str) -> Report:
+        """Doubt memories whose references are dead in a directory, and nothing else."""
         from engram.maintain.doubt import DRIFT
 
-        return self._carry(RunKind.DRIFT, (DRIFT,), dry=False)
+        run = self._with({"doubt.directory": directory})
+        return run._carry(RunKind.DRIFT, (DRIFT,), dry=False)  # noqa: SLF001 - its own kind
 
     def reread(
         self, *, session: str = "", rules: bool = False, dry: bool = False, progress: Progress | None = None

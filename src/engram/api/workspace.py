@@ -26,7 +26,6 @@ from engram.model.maintenance import Report, RunKind, Sketch
 from engram.model.memory import Tier
 from engram.model.plain import plain
 from engram.model.scope import Scope
-from engram.ports import Unit
 from engram.store.sqlite.purging import PurgeTargets
 from engram.store.sqlite.reencrypt import wipe
 from engram.workspace import folder, git
@@ -232,11 +231,7 @@ class Workspaces(Noun):
         """Keep a folder in step no longer; its files stay. Whether it was one."""
         root, setup = self._opened(directory)
         scope, key = self._caller.access.scope, setup.id or str(root)
-
-        def work(unit: Unit) -> bool:
-            return unit.upkeep.unsketch(scope, SKETCH, key)
-
-        was = self._store.write(work, self._caller.actor)
+        was = self._store.write(lambda unit: unit.upkeep.unsketch(scope, SKETCH, key), self._caller.actor)
         drop_setup(root)
         return was
 
