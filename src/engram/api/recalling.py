@@ -112,7 +112,8 @@ class RecallRecord:
         kinds = defaultdict[str, list[Recalled]](list)
         for entry in entries:
             kinds[entry.intent or UNCLEAR].append(entry)
-        overall, row, times = _summed(entries), _row(entries), sorted(entry.ms for entry in entries)
+        overall, times = _summed(entries), sorted(entry.ms for entry in entries)
+        row = next((at for at, one in enumerate(reversed(entries)) if not one.weak), len(entries))
         weak = f"the last {row} recalls found nothing worth showing: wrong or stale embeddings?"
         low = f"the best hits are {overall.relevance:.2f} relevant on average, less than {LOW_RELEVANCE:.2f}"
         seldom_fits = overall.recalls >= ENOUGH and overall.relevance < LOW_RELEVANCE
@@ -153,11 +154,6 @@ def _summed(entries: Sequence[Recalled]) -> KindHealth:
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found) if found else 0.0
-
-
-def _row(entries: Sequence[Recalled]) -> int:
-    """How many at the end are weak, one after the other."""
-    return next((place for place, one in enumerate(reversed(entries)) if not one.weak), len(entries))
 
 
 def _at(ordered: Sequence[float], share: float) -> float:

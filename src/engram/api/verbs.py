@@ -101,11 +101,9 @@ class MemoryActions(Noun):
     def _move(self, memory_id: str, because: str, *, up: bool) -> Memory:
         """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
         full, tools, actor = self._caller.own(memory_id), self._tools, self._caller.actor
-
-        def moved_on(old: Memory) -> Memory:
-            return replace(old, layer=step_layer(old, up=up))
-
-        return change.alter(full, moved_on, Verb.UPDATED, tools, actor, because)
+        return change.alter(
+            full, lambda old: replace(old, layer=step_layer(old, up=up)), Verb.UPDATED, tools, actor, because
+        )
 
     def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
         """Say that a memory is challenged, invalidated, archived … or active again."""

@@ -258,7 +258,7 @@ def _near(
     Each class that gains something is searched by itself: within a class the nearest by cosine are the
     nearest by score, so that the best of all classes together are the best there are.
     """
-    gained = gain if layer is Layer.CORE else _nothing
+    gained = gain if layer is Layer.CORE else lambda _: 0.0
     most = max(one.most for one in SECTIONS.values()) * (WIDER if workspace else 1)
     layered = _with(view, layers=frozenset({layer}))
     if middle is None:
@@ -273,10 +273,6 @@ def _near(
         for key, memory in read.items()
         if in_workspace(memory, workspace)
     ]
-
-
-def _nothing(_: Memory) -> float:
-    return 0.0
 
 
 _CLASSES: tuple[dict[str, Any], ...] = (
