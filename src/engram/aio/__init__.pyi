@@ -846,8 +846,8 @@ class AsyncUpkeep:
         Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
         """
 
-    async def drift(self) -> Report:
-        """Doubt memories whose references are dead in the configured directory, and nothing else."""
+    async def drift(self, directory: str) -> Report:
+        """Doubt memories whose references are dead in a directory, and nothing else."""
 
     async def reread(
         self,
