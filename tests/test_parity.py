@@ -44,7 +44,9 @@ NOT_OFFERED = {
     **dict.fromkeys(("tokens.bearer", "tokens.any_valid", "tokens.is_valid", "vault.refused"), GUARD),
     **dict.fromkeys(("session", "sessions.open"), HELD),
     **dict.fromkeys(("answers.find", "answers.keep"), DOOR),
-    **dict.fromkeys(("config", "sources.file", "remember_many", "facts.mentioned"), WITHIN),
+    **dict.fromkeys(
+        ("config", "sources.file", "remember_many", "facts.mentioned", "hand_over_recall"), WITHIN
+    ),
     **dict.fromkeys(("backups.make_if_due", "backups.start_if_due", "backups.finish"), OPENS),
     "backups.finding": "the doctor tells it",
     "backups.archive": "a file of this machine is no thing to name from outside",
@@ -63,6 +65,7 @@ NOT_OFFERED = {
 
 # What no guide needs to tell: the insides that the server and the doors lean on.
 UNTOLD = {
+    "hand_over_recall": WITHIN,
     "answers.find": DOOR,
     "tokens.bearer": GUARD,
     "tokens.any_valid": GUARD,

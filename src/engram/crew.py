@@ -8,15 +8,17 @@ import struct
 import subprocess
 import sys
 import threading
+from collections import deque
 from contextlib import suppress
 from dataclasses import replace
+from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engram.config import Config
-    from engram.model.recall import Question, Recall
+    from engram.model.recall import Question, Recall, Traces
     from engram.ports import ConversationBias
 
 
@@ -62,9 +64,15 @@ MODULE = "engram.recall_worker"
 ENDS_WITHIN_S = 5.0
 MOST_STARTS = 5
 """A process that dies again and again is not started for ever."""
+AHEAD = 6
+"""Questions that a process is handed at once while this one is busy: it never waits for the next one."""
+MOST_HERE = 2
+"""Questions that are answered here at once while nobody beside is ready."""
 BROKEN = (OSError, EOFError, pickle.PickleError, ValueError)
 # Several processes that each compute with all cores only wait for each other.
 ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+PIPE_BYTES = 65_536
+"""As much as a pipe holds: an answer is mostly read in one go."""
 
 
 class RecallPool:
@@ -75,7 +83,6 @@ class RecallPool:
         self._key = key
         self._settings = replace(settings, recall=replace(settings.recall, processes=0))
         self._size = settings.recall.processes
-        self._free: list[Member] = []
         self._all: list[Member] = []
         self._starts = 0
         self._closed = False
@@ -89,14 +96,10 @@ class RecallPool:
         """The answer, and whether a process beside this one gave it."""
         member = self._take()
         if member is not None:
-            try:
-                answer = member.ask(replace(question, dry=True), lean)
-            except BROKEN:
-                self._lose(member)
-            else:
-                self._give_back(member)
-                if answer is not None:
-                    return replace(answer, question=question), True
+            told: SimpleQueue[Recall | None] = SimpleQueue()
+            self._post(member, (question, lean, False), told.put)
+            if (answer := told.get()) is not None:
+                return answer, True
             with self._changed:
                 self._here += 1
         try:
@@ -106,11 +109,24 @@ class RecallPool:
                 self._here -= 1
                 self._changed.notify()
 
+    def hand_over(
+        self, question: Question, then: Callable[[tuple[bytes, Traces] | None], None], ahead: int = AHEAD
+    ) -> bool:
+        """Have a member answer in JSON, if one has fewer questions than `ahead`; whether one has.
+
+        `then` is called in a thread of the crew, or of whoever ends it; None: nobody could answer.
+        """
+        with self._changed:
+            member = self._with_room(ahead)
+        if member is not None:
+            self._post(member, (question, None, True), then)
+        return member is not None
+
     @property
     def free(self) -> tuple[int, ...]:
         """The numbers of the processes that are ready and have nothing to do."""
         with self._changed:
-            return tuple(member.pid for member in self._free)
+            return tuple(member.pid for member in self._all if member.ready and not member.asked)
 
     @property
     def started(self) -> int:
@@ -121,69 +137,88 @@ class RecallPool:
         """End the processes. Safe to call twice."""
         with self._changed:
             self._closed = True
-            members, self._all, self._free = self._all, [], []
+            members, self._all = self._all, []
             self._changed.notify_all()
         for member in members:
             member.end()
 
     def _take(self) -> Member | None:
-        """A member that is free, or None: then the question is answered here, which is counted.
+        """A member that has taken the question, or None: then it is answered here, which is counted.
 
-        Members that work are waited for only while a question is answered here as well.
+        Who has nothing to do comes first, then this process, then who has room.
         """
         with self._changed:
             if self._here or self._all:
                 self._fill()
-            while self._here and not self._free and any(member.ready for member in self._all):
+            while (member := self._with_room(AHEAD if self._here else 1)) is None:
+                if self._here < (1 if any(one.ready for one in self._all) else MOST_HERE):
+                    self._here += 1
+                    return None
                 self._changed.wait()
-            if self._free:
-                return self._free.pop()
-            self._here += 1
-            return None
+            return member
 
-    def _give_back(self, member: Member) -> None:
-        with self._changed:
-            if member in self._all:
-                self._free.append(member)
+    def _with_room(self, ahead: int) -> Member | None:
+        """The member that has least to do, if that is less than so many questions; it has one more then."""
+        ready = [member for member in self._all if member.ready and member.asked < ahead]
+        member = min(ready, key=lambda one: one.asked, default=None)
+        if member is not None:
+            member.asked += 1
+        return member
+
+    def _post(self, member: Member, asked: object, then: Callable[[Any], object]) -> None:
+        def answered(found: Any) -> None:
+            with self._changed:
+                member.asked -= 1
                 self._changed.notify()
+            then(found)
 
-    def _lose(self, member: Member) -> None:
-        with self._changed:
-            if member in self._all:
-                self._all.remove(member)
-            self._changed.notify_all()
-        member.end()
+        member.post(asked, answered)
 
     def _fill(self) -> None:
-        """Start whoever is missing; each is free when it says that it is ready."""
+        """Start whoever is missing; each is asked from when it says that it is ready."""
         while len(self._all) < self._size and self._starts < self._size * MOST_STARTS and not self._closed:
             self._starts += 1
             member = Member()
             self._all.append(member)
-            threading.Thread(target=self._begin, args=(member,), name="engram-crew", daemon=True).start()
+            threading.Thread(target=self._run, args=(member,), name="engram-crew", daemon=True).start()
 
-    def _begin(self, member: Member) -> None:
+    def _run(self, member: Member) -> None:
+        """Wait until a member is ready, then tell what it answers until it is gone."""
         try:
             member.begin(self._path, self._settings, self._key)
+            with self._changed:
+                member.ready = True
+                self._changed.notify_all()
+            while True:
+                member.receive()
         except BROKEN:
-            self._lose(member)
-            return
-        with self._changed:
-            member.ready = True
-        self._give_back(member)
+            with self._changed:
+                if member in self._all:
+                    self._all.remove(member)
+                self._changed.notify_all()
+            member.end()
 
 
 class Member:
-    """One process. Whoever took it from the crew uses it alone."""
+    """One process. Any thread may ask; one receives what it answers, in the order in which it was asked."""
 
     def __init__(self) -> None:
         self.ready = False
+        self.asked = 0
+        """Questions that it was handed and has not answered. Kept by the crew."""
+        self._lock = threading.Lock()
+        self._waiting: deque[Callable[[Any], None]] | None = deque()
+        """Who is told the next answers; None: it is gone."""
         self._process = subprocess.Popen(  # noqa: S603 (our own module)
             [sys.executable, "-m", MODULE],
+            bufsize=PIPE_BYTES,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ALONE},
         )
+        assert self._process.stdin is not None  # noqa: S101 (it was started with pipes)
+        assert self._process.stdout is not None  # noqa: S101 (as above)
+        self._questions, self._answers = self._process.stdin, self._process.stdout
 
     @property
     def pid(self) -> int:
@@ -192,33 +227,38 @@ class Member:
 
     def begin(self, path: str, settings: Config, key: bytes | None = None) -> None:
         """Have it open the file, and wait until it has."""
-        self._send((path, settings, key))
-        self._receive()
+        write(self._questions, (path, settings, key))
+        read(self._answers)
 
-    def ask(self, question: Question, lean: ConversationBias | None) -> Recall | None:
-        """Its answer; None when it cannot answer this."""
-        self._send((question, lean))
-        answer: Recall | None = self._receive()
-        return answer
+    def post(self, asked: object, then: Callable[[Any], None]) -> None:
+        """Ask; `then` is told the answer, None when there is none."""
+        with self._lock:
+            if self._waiting is not None:
+                self._waiting.append(then)
+                with suppress(OSError):  # nobody is there any more: whoever receives notices
+                    write(self._questions, asked)
+                return
+        then(None)
+
+    def receive(self) -> None:
+        """Wait for the next answer and tell it. Raises EOFError when there is none any more."""
+        found = read(self._answers)
+        with self._lock:
+            then = self._waiting.popleft() if self._waiting else None
+        if then is not None:
+            then(found)
 
     def end(self) -> None:
-        """Let it go; it ends when nobody speaks to it any more."""
-        process = self._process
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+        """Let it go; it ends when nobody speaks to it any more. Safe to call twice."""
+        with self._lock:
+            waiting, self._waiting = self._waiting or (), None
+        for then in waiting:
+            then(None)
+        with suppress(OSError):
+            self._questions.close()
         try:
-            process.wait(ENDS_WITHIN_S)
+            self._process.wait(ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    def _send(self, value: object) -> None:
-        assert self._process.stdin is not None  # noqa: S101 (it was started with a pipe)
-        write(self._process.stdin, value)
-
-    def _receive(self) -> Recall | None:
-        assert self._process.stdout is not None  # noqa: S101 (as above)
-        found: Recall | None = read(self._process.stdout)
-        return found
+            self._process.kill()
+            self._process.wait()
+        self._answers.close()

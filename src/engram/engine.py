@@ -208,6 +208,17 @@ class Engram(Nouns, VerbsBefore):
         noise = self._tools.config.limits.noise
         return without_figures(found, self._caller.access, chance(noise, len(found.hits)) if noise else ())
 
+    def hand_over_recall(
+        self, then: Callable[[bytes | None], None], ahead: int, query: str, **options: Unpack[RecallOptions]
+    ) -> bool:
+        """Have a process beside this one recall for an owner, if one has fewer than `ahead` questions.
+
+        Gives whether one has; `then` is told the answer in JSON, by another thread. None: recall it here.
+        """
+        question = recalling.question(self._caller, query, options)
+        named = options.get("rerank") is not None
+        return self._recalling.hand_over(question, then, ahead, mode_given=named)
+
     def context(  # noqa: PLR0913 - each is a thing a prompt is made of; all but the message by name
         self,
         message: str = "",

@@ -530,6 +530,11 @@ class FolderFacade(Routed):
         """The same folder for another caller."""
         return over_files(self._kind, self._files, access, actor)
 
+    def hand_over_recall(self, *asked: object, **options: object) -> bool:
+        """Whether a process beside this one recalls: none does over a folder."""
+        del asked, options
+        return False
+
     def stats_of_open(self) -> Stats:
         """How much is kept in the files that are open now."""
         return _stats([one.stats() for one in self._files.open_memories()])

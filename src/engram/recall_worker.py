@@ -13,8 +13,9 @@ from typing import IO, TYPE_CHECKING
 
 from engram import crew
 from engram.errors import EngramError
-from engram.model.recall import Question
+from engram.model.recall import Question, Traces
 from engram.opening import Overrides, open_tools
+from engram.operations.values import encoded
 from engram.ports import NoAdvisor
 from engram.pressure import give_back_memory
 from engram.recall.pipeline import recall
@@ -39,12 +40,12 @@ def main() -> None:
     except EngramError:  # whoever started it sees the pipe end, and recalls by itself
         return
     try:
-        answer(Question(WARMING, dry=True), None, tools)
+        answer(Question(WARMING), None, tools)
         give_back_memory()  # what loading took
         crew.write(answers, None)
         while True:
-            question, lean = crew.read(sys.stdin.buffer)
-            crew.write(answers, answer(question, lean, tools))
+            question, lean, in_json = crew.read(sys.stdin.buffer)
+            crew.write(answers, answer(question, lean, tools, in_json=in_json))
     except (EOFError, OSError):
         return
     finally:
@@ -52,8 +53,10 @@ def main() -> None:
         tools.store.close()
 
 
-def answer(question: Question, lean: ConversationBias | None, tools: Tools) -> Recall | None:
-    """The answer, which says why as far as that is asked for; None when it fails.
+def answer(
+    question: Question, lean: ConversationBias | None, tools: Tools, *, in_json: bool = True
+) -> Recall | tuple[bytes, Traces] | None:
+    """The answer, which says why as far as that is asked for, or the same in JSON; None when it fails.
 
     Whoever asked recalls by itself then and sees what is wrong.
     """
@@ -61,6 +64,8 @@ def answer(question: Question, lean: ConversationBias | None, tools: Tools) -> R
         found = recall(question, tools, lean)
     except EngramError:
         return None
+    if in_json:
+        return encoded(found), Traces.of(found)
     return found if question.explain else replace(found, hits=tuple(hit.unexplained for hit in found.hits))
 
 

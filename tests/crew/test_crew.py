@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -10,15 +11,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from engram import Access, Engram, Recall, Role, Scope
 from engram.config import Config
-from engram.crew import RecallPool
+from engram.crew import AHEAD, RecallPool
 from engram.errors import TooManyRecalls
-from engram.model.recall import Plan, Question
+from engram.model.recall import Plan, Question, Traces
 from engram.opening import Overrides, open_tools
+from engram.operations.values import encoded
 from engram.ports import Tools
 from engram.recall.pipeline import recall
 from engram.testing import HashEmbedder
@@ -107,6 +110,34 @@ def test_what_a_recall_leaves_behind_is_written_here(memory: Engram, crew: Recal
     assert kept.usage.accessed == found.hits[0].memory.usage.accessed + 1
     assert memory.recall_health().overall.recalls == before + 1
     assert not found.question.dry
+
+
+def test_an_answer_comes_in_json_and_leaves_the_same_behind(memory: Engram, crew: RecallPool) -> None:
+    wait_for(crew)
+    before, told = memory.recall_health().overall.recalls, SimpleQueue[bytes | None]()
+
+    assert memory.hand_over_recall(told.put, 1, "my editor is Helix")
+    found = json.loads(told.get(timeout=READY_WITHIN_S) or b"")
+    memory.settle()
+    kept, here = memory.get(found["hits"][0]["memory"]["id"]), memory.recall("my editor is Helix", dry=True)
+
+    asked = json.loads(encoded(replace(here, question=replace(here.question, dry=False))))["question"]
+    assert found["question"] == asked
+    assert [hit["memory"]["id"] for hit in found["hits"]] == [hit.memory.id for hit in here]
+    assert kept is not None
+    assert kept.usage.accessed == found["hits"][0]["memory"]["usage"]["accessed"] + 1
+    assert memory.recall_health().overall.recalls == before + 1
+
+
+def test_whoever_waits_is_told_when_the_process_dies(memory: Engram, crew: RecallPool) -> None:
+    pid, told = wait_for(crew), SimpleQueue[tuple[bytes, Traces] | None]()
+    os.kill(pid, signal.SIGSTOP)
+    asked = [crew.hand_over(Question("tea", memory.access), told.put) for _ in range(AHEAD + 1)]
+    os.kill(pid, signal.SIGKILL)
+
+    assert asked == [True] * AHEAD + [False]
+    assert [told.get(timeout=READY_WITHIN_S) for _ in range(AHEAD)] == [None] * AHEAD
+    assert wait_for(crew) != pid
 
 
 def test_who_may_see_what_holds_there_too(memory: Engram) -> None:

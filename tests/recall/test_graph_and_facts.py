@@ -17,11 +17,11 @@ from engram.config import Config, overlay
 from engram.index import SignatureIndex
 from engram.model.capture import Draft
 from engram.model.facts import Edge, EdgeType
-from engram.model.recall import Question, Recall
+from engram.model.recall import USED_ABOVE, Question, Recall
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools
 from engram.recall.channels import WEIGHTS
-from engram.recall.pipeline import TOUCH_ABOVE, recall
+from engram.recall.pipeline import recall
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 
@@ -113,7 +113,7 @@ def test_edges_between_what_is_recalled_together_prove_themselves(tools: Tools) 
     found = recall(Question("cold showers"), tools)
     tools.store.flush()
 
-    assert all(hit.relevance > TOUCH_ABOVE for hit in found)
+    assert all(hit.relevance > USED_ABOVE for hit in found)
     (edge,) = tools.store.relations.of(one, Access.everything())
     assert edge.confidence == pytest.approx(0.6)
 

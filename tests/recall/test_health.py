@@ -9,7 +9,7 @@ import pytest
 
 from engram import Engram
 from engram.api.recalling import GAIN, KEPT, TRIED, WEAK_IN_A_ROW, RecallRecord
-from engram.model.recall import Intent, Plan, Quality, Question, Recall
+from engram.model.recall import Intent, Plan, Quality, Question, Recall, Traces
 from engram.ports import Tools
 from engram.testing import FakeClock, HashEmbedder
 
@@ -59,8 +59,8 @@ def test_dry_looks_empty_files_and_a_high_floor_are_no_bad_sign(memory: Engram) 
 def test_figures_come_by_intent_with_times_and_are_bounded(tools: Tools) -> None:
     record = RecallRecord(tools.store.recalls)
     for ms in range(1, KEPT + 51):
-        record.keep(replace(ANSWER, quality=replace(ANSWER.quality, ms=float(ms))), weak=False)
-    record.keep(replace(ANSWER, plan=Plan()), weak=True)
+        record.keep(Traces.of(replace(ANSWER, quality=replace(ANSWER.quality, ms=float(ms)))), weak=False)
+    record.keep(Traces.of(replace(ANSWER, plan=Plan())), weak=True)
 
     health = record.health()
     assert health.overall.recalls == KEPT
@@ -75,26 +75,26 @@ def test_little_relevance_on_average_is_told_once_there_is_an_average(tools: Too
     record = RecallRecord(tools.store.recalls)
     poor = replace(ANSWER, quality=replace(ANSWER.quality, top_relevance=0.3))
     for _ in range(19):
-        record.keep(poor, weak=False)
+        record.keep(Traces.of(poor), weak=False)
     assert record.health().ok
-    record.keep(poor, weak=False)
+    record.keep(Traces.of(poor), weak=False)
     assert "0.30" in record.health().warnings[0]
 
 
 def test_a_reranking_is_switched_on_for_the_kind_it_helps_and_off_when_it_hurts(tools: Tools) -> None:
     record = RecallRecord(tools.store.recalls)
     for _ in range(TRIED - 1):
-        record.keep(tried(2 * GAIN), weak=False)
-        record.keep(tried(-GAIN, Intent.CAUSAL), weak=False)
+        record.keep(Traces.of(tried(2 * GAIN)), weak=False)
+        record.keep(Traces.of(tried(-GAIN, Intent.CAUSAL)), weak=False)
     assert record.helped() == frozenset()
 
-    record.keep(tried(2 * GAIN), weak=False)
-    record.keep(tried(-GAIN, Intent.CAUSAL), weak=False)
+    record.keep(Traces.of(tried(2 * GAIN)), weak=False)
+    record.keep(Traces.of(tried(-GAIN, Intent.CAUSAL)), weak=False)
     assert record.helped() == {"lookup"}
     assert record.health().reranked == ("lookup",)
 
     for _ in range(3):
-        record.keep(tried(-0.1), weak=False)
+        record.keep(Traces.of(tried(-0.1)), weak=False)
     assert record.helped() == frozenset()
 
 

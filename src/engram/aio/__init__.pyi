@@ -377,6 +377,14 @@ class AsyncEngram:
         out and why. Raises InvalidInput for what cannot be asked so, AccessDenied, TooManyRecalls.
         """
 
+    async def hand_over_recall(
+        self, then: Callable[[bytes | None], None], ahead: int, query: str, **options: Unpack[RecallOptions]
+    ) -> bool:
+        """Have a process beside this one recall for an owner, if one has fewer than `ahead` questions.
+
+        Gives whether one has; `then` is told the answer in JSON, by another thread. None: recall it here.
+        """
+
     async def context(
         self,
         message: str = "",

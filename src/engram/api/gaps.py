@@ -21,7 +21,7 @@ from engram.model.capture import Draft
 from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Sketch
 from engram.model.memory import Filters, Memory, Status, Tier
 from engram.model.plain import value_from
-from engram.model.recall import Recall
+from engram.model.recall import Question
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap
 from engram.ports import Unit, View
@@ -202,10 +202,9 @@ def note_asked(caller: CallerContext, gaps: Sequence[Gap], session: str) -> None
     caller.tools.store.write(work, caller.actor)
 
 
-def note_in_vain(caller: CallerContext, found: Recall) -> None:
+def note_in_vain(caller: CallerContext, question: Question) -> None:
     """Count the names of a question that found nothing. No other word of it is kept; it may be lost."""
-    scope = found.question.access.scope
-    text = found.question.text
+    scope, text = question.access.scope, question.text
     if not caller.access.may_write(scope) or tier_of(text) is not Tier.CLEAR:
         return
     asked = [one.name for one in names.entities(text) if one.type in NAMED][:NAMES]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, RecallLimits, checked, whole
 from engram.config import RERANKS
-from engram.errors import AccessDenied, UnknownValue, WrongType
+from engram.errors import AccessDenied, EngramError, UnknownValue, WrongType
 from engram.lazily import lazily
 from engram.model.clock import EPOCH
 from engram.model.event import Finding
@@ -29,6 +30,7 @@ from engram.model.recall import (
     RecallHealth,
     RecallOptions,
     Timeline,
+    Traces,
     wish,
 )
 from engram.model.scope import Role, Scope
@@ -80,12 +82,12 @@ class RecallRecord:
             self._switch(intent, entries)
         return entries
 
-    def keep(self, answer: Recall, *, weak: bool) -> None:
+    def keep(self, left: Traces, *, weak: bool) -> None:
         """Remember how a recall went."""
-        quality = answer.quality
+        quality = left.quality
         entry = Recalled(
-            answer.at or EPOCH,
-            str(answer.plan.intent or ""),
+            left.at or EPOCH,
+            left.intent,
             quality.top_relevance,
             quality.ndcg,
             quality.returned,
@@ -191,23 +193,53 @@ class Recalling(Noun):
         self, question: Question, *, mode_given: bool = False, lean: ConversationBias | None = None
     ) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
-        self._limits.take(self._caller.access, question.session, self._caller.actor)
-        self._tools.pressure.relieve()
-        trial = self._tools.config.recall.auto_rerank
-        if trial not in {"off", question.rerank} and not mode_given:
-            question = replace(question, trial=trial, trial_for=self._record.helped())
+        question = self._begun(question, mode_given=mode_given)
         begun = self._tools.clock.monotonic()
         found = self._find(question, lean)
         if self._tools.keys is not None and self._caller.access.role is not Role.OWNER:
             taken = self._tools.clock.monotonic() - begun
             sleep(-taken % STEP_S)
-        if not question.dry and question.filters.as_of is None:
-            self._caller.gate.heard(found)
-            weak = self._is_weak(found)
-            self._record.keep(found, weak=weak)
-            if weak:
-                gaps.note_in_vain(self._caller, found)
+        if question.leaves_traces:
+            self._keep(Traces.of(found))
         return found
+
+    def hand_over(
+        self, question: Question, then: Callable[[bytes | None], None], ahead: int, *, mode_given: bool
+    ) -> bool:
+        """Have a process beside this one answer an owner in JSON, if one has room; whether one has.
+
+        `then` is told the answer in another thread; None: whoever asked has to recall by itself.
+        """
+        tools = self._tools
+        if tools.finder is None or tools.keys is not None or self._caller.access.role is not Role.OWNER:
+            return False
+        question = self._begun(question, mode_given=mode_given)
+
+        def answered(told: tuple[bytes, Traces] | None) -> None:
+            if told is not None and question.leaves_traces:
+                with suppress(EngramError):  # the answer is there: what it leaves behind may be lost
+                    touch(told[1], tools)
+                    self._keep(told[1])
+            then(told[0] if told else None)
+
+        return tools.finder.hand_over(question, answered, ahead)
+
+    def _begun(self, question: Question, *, mode_given: bool) -> Question:
+        """The question as it is to be answered, once it is counted."""
+        self._limits.take(self._caller.access, question.session, self._caller.actor)
+        self._tools.pressure.relieve()
+        trial = self._tools.config.recall.auto_rerank
+        if trial not in {"off", question.rerank} and not mode_given:
+            question = replace(question, trial=trial, trial_for=self._record.helped())
+        return question
+
+    def _keep(self, left: Traces) -> None:
+        """Keep in mind how a recall went and what it showed."""
+        self._caller.gate.shown(left.texts)
+        weak = self._is_weak(left)
+        self._record.keep(left, weak=weak)
+        if weak:
+            gaps.note_in_vain(self._caller, left.question)
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""
@@ -215,8 +247,8 @@ class Recalling(Noun):
         if tools.finder is None:
             return recall(question, tools, lean)
         found, elsewhere = tools.finder.find(question, lean, lambda: recall(question, tools, lean))
-        if elsewhere and not question.dry and question.filters.as_of is None:
-            touch(found, tools)
+        if elsewhere and question.leaves_traces:
+            touch(Traces.of(found), tools)
         return found
 
     def close(self) -> None:
@@ -273,12 +305,12 @@ class Recalling(Noun):
         detail = "; ".join(health.warnings) or (told if health.overall.recalls else "none yet")
         return Finding("recalls", health.ok, detail, "" if health.ok else ADVICE)
 
-    def _is_weak(self, found: Recall) -> bool:
+    def _is_weak(self, left: Traces) -> bool:
         """Whether nothing worth showing came though there are memories; a higher floor is no sign."""
         floor = self._tools.config.recall.relevance_floor
-        asked = found.question
-        if found.hits:
-            return found.quality.top_relevance < floor
+        asked = left.question
+        if left.quality.returned:
+            return left.quality.top_relevance < floor
         if asked.min_relevance is not None and asked.min_relevance > floor:
             return False
         return len(self._store.memories.page(View(asked.access, asked.filters), 1)) > 0

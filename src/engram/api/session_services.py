@@ -26,7 +26,7 @@ from engram.model.memory import (
     Type,
     in_force,
 )
-from engram.model.recall import Question, Recall
+from engram.model.recall import Question, Recall, Traces
 from engram.model.scope import Scope
 from engram.model.session import Origin, Slot
 from engram.ports import ConversationBias, View
@@ -112,8 +112,9 @@ class SessionServices:
         found = among(question, prepared, self.caller.tools, lean)
         if not found.hits:
             return self.recalling.answer(question, lean=lean)
-        self.caller.gate.heard(found)
-        touch(found, self.caller.tools)
+        left = Traces.of(found)
+        self.caller.gate.shown(left.texts)
+        touch(left, self.caller.tools)
         return found
 
     def prepare(self, question: Question, lean: ConversationBias | None) -> Recall:

@@ -126,6 +126,11 @@ class Question:
     per_session: int | None = None
     """At most so many of one conversation; None: as many as fit."""
 
+    @property
+    def leaves_traces(self) -> bool:
+        """Whether the recall is counted, and what it brings counts as used."""
+        return not self.dry and self.filters.as_of is None
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -304,6 +309,38 @@ class Recall:
 
     def __getitem__(self, place: int) -> Hit:
         return self.hits[place]
+
+
+USED_ABOVE = 0.5  # only hits at least so relevant count as used
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a recall leaves behind: how it went, what it used, and what it showed."""
+
+    question: Question
+    at: datetime | None
+    intent: str
+    quality: Quality
+    used: tuple[str, ...]
+    namespace: str
+    """Of all hits; empty when they come from several."""
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, answer: Recall) -> Traces:
+        """Those of an answer."""
+        hits = answer.hits
+        namespaces = {hit.memory.scope.namespace for hit in hits}
+        return cls(
+            answer.question,
+            answer.at,
+            str(answer.plan.intent or ""),
+            answer.quality,
+            tuple(hit.memory.id for hit in hits if hit.relevance > USED_ABOVE),
+            namespaces.pop() if len(namespaces) == 1 else "",
+            tuple({text for hit in hits for text in (hit.text, hit.memory.content)}),
+        )
 
 
 BUCKETS = ((0.85, "high"), (0.60, "medium"), (0.40, "low"))

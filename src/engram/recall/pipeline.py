@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from engram.model.clock import Clock
 from engram.model.memory import USUAL
-from engram.model.recall import Question, Recall
+from engram.model.recall import Question, Recall, Traces
 from engram.ports import ConversationBias, NoAdvisor, Tools, Unit
 from engram.recall import channels, intents, past
 from engram.recall import plan as plans
@@ -22,8 +22,6 @@ from engram.recall.expand import expand
 from engram.recall.judge import chosen, judge, measure
 from engram.recall.rerank import newest_first, over_sessions, rerank
 from engram.rules.activation import EDGE_GAIN, FADING
-
-TOUCH_ABOVE = 0.5  # only hits at least so relevant count as used
 
 READERS = frozenset({"cross_encoder", "model"})
 """Ways of reranking in which somebody reads."""
@@ -39,8 +37,8 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
     """
     with nullcontext() if _asks_a_model(question, tools) else tools.store.reading():
         answer = _found(question, tools, lean)
-    if not (question.dry or question.filters.as_of):
-        touch(answer, tools)
+    if question.leaves_traces:
+        touch(Traces.of(answer), tools)
     return answer
 
 
@@ -107,20 +105,19 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
     )
 
 
-def touch(answer: Recall, tools: Tools) -> None:
+def touch(left: Traces, tools: Tools) -> None:
     """Count a use of what was really relevant, without making the caller wait."""
-    used = [hit.memory.id for hit in answer.hits if hit.relevance > TOUCH_ABOVE]
+    used = left.used
     if not used:
         return
-    at, session, gain = tools.clock.now(), answer.question.session, EDGE_GAIN
+    at, session, gain = tools.clock.now(), left.question.session, EDGE_GAIN
 
     def work(unit: Unit) -> None:
         unit.touch(used, at, session)
         if len(used) > 1:
             unit.confirm(used[:CONFIRMED], FADING, gain)
 
-    namespaces = {hit.memory.scope.namespace for hit in answer.hits}
-    tools.store.write_later(work, "recall", namespaces.pop() if len(namespaces) == 1 else "", patient=True)
+    tools.store.write_later(work, "recall", left.namespace, patient=True)
 
 
 class _Watch:

@@ -36,7 +36,6 @@ from engram.model.memory import (
     TAG_LENGTH_LIMIT,
     TAG_LIMIT,
 )
-from engram.model.recall import Recall
 from engram.model.scope import HERE, Scope
 from engram.ports import Tools
 from engram.text import re
@@ -202,12 +201,8 @@ class Gate:
         # Hashing words takes longer than many a recall: it waits until somebody says something.
         self._recalled: deque[tuple[str, ...]] = deque(maxlen=RECALLS)
 
-    def heard(self, answer: Recall) -> None:
-        """Keep in mind what a recall brought into a prompt."""
-        self._recalled.append(tuple({text for hit in answer.hits for text in (hit.text, hit.memory.content)}))
-
     def shown(self, texts: Iterable[str]) -> None:
-        """Keep in mind what a document brought into a prompt."""
+        """Keep in mind what a recall or a document brought into a prompt."""
         self._recalled.append(tuple(texts))
 
     def refuses(self, sentence: str, turn: Turn) -> str:

@@ -6,9 +6,9 @@ answer is counted and written down.
 
 from __future__ import annotations
 
+import random
 import re
 import time
-import uuid
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -89,7 +89,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        passage = _Passage(_named(scope) or uuid.uuid4().hex[:12], time.perf_counter())
+        passage = _Passage(_named(scope) or f"{random.getrandbits(48):012x}", time.perf_counter())
         scope.setdefault("state", {})["request"] = passage.id
         self._metrics.under_way += 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import threading
@@ -10,6 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -17,6 +19,7 @@ import anyio.to_thread
 
 from engram._version import __version__
 from engram.api.maintenance import Worker, WorkerReport
+from engram.crew import AHEAD
 from engram.errors import (
     AccessDenied,
     ConfigError,
@@ -227,6 +230,32 @@ class MemoryHost:
         finally:
             cancellation.cancel("nobody waits for it any more")
 
+    async def beside(
+        self, caller: Caller, ask: Callable[[Engram, Callable[[bytes | None], None], int], bool]
+    ) -> bytes | None:
+        """What a process beside this one answers an owner; no thread waits. None: nobody there could.
+
+        Who has nothing to do is asked; who has, only while this process has as well.
+        """
+        if caller.access is not None:
+            return None
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[bytes | None] = loop.create_future()
+        with self._changed:
+            self._running += 1
+            self._asked = time.monotonic()
+        try:
+            if not ask(self.memory, partial(_tell_later, loop, answer), AHEAD if self._under_way else 1):
+                return None
+            async with asyncio.timeout(self.settings.time_limit_s):
+                return await answer
+        except TimeoutError as error:
+            raise TookTooLong(self.settings.time_limit_s) from error
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
     def facade(self, caller: Caller) -> Engram:
         """The memory as this caller sees it."""
         root = self.memory
@@ -300,9 +329,22 @@ class MemoryHost:
         if quick not in self._lanes:
             cores = os.cpu_count() or 1
             beside = self.memory.config.recall.processes
-            most = max(cores, LEAST_QUICK) + beside if quick else cores * THREADS_A_CORE
+            most = max(cores, LEAST_QUICK) + beside * AHEAD if quick else cores * THREADS_A_CORE
             self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
         return self._lanes[quick]
+
+
+def _tell_later(
+    loop: asyncio.AbstractEventLoop, answer: asyncio.Future[bytes | None], told: bytes | None
+) -> None:
+    """Tell from another thread, if anybody still waits for it."""
+    with suppress(RuntimeError):  # the loop has ended
+        loop.call_soon_threadsafe(_tell, answer, told)
+
+
+def _tell(answer: asyncio.Future[bytes | None], told: bytes | None) -> None:
+    if not answer.done():
+        answer.set_result(told)
 
 
 CROWDED = 0.8

@@ -90,12 +90,15 @@ class Route:
         style = Style.SPELLED if self.is_query else Style.JSON
         return Reader(self.parameters, style, self.operation.also)
 
+    def arguments(self, placed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """What the operation takes. `placed` stands in the path, `given` in query or body."""
+        return {**self._placed.read(placed), **self._asked.read(given)}
+
     def answer(
         self, memory: Engram, placed: Mapping[str, Any], given: Mapping[str, Any], **beside: Any
     ) -> Any:
         """Do it. `placed` stands in the path, `given` in query or body."""
-        arguments = {**self._placed.read(placed), **self._asked.read(given)}
-        found = self.operation.run(memory, arguments, **beside)
+        found = self.operation.run(memory, self.arguments(placed, given), **beside)
         return {self.operation.gives: found} if self.operation.gives else found
 
 
@@ -121,6 +124,7 @@ ROUTES = routes_of(OPERATIONS.values())
 
 T = TypeVar("T")
 
+RECALL = "recall"
 JSON = "application/json"
 LINES = "application/x-ndjson"
 LINES_AT_ONCE = 200
@@ -153,6 +157,8 @@ def endpoint(route: Route, memory_host: MemoryHost, keys: Keys) -> Serve:
         if operation.tells_progress and MEDIA_TYPE in request.headers.get("accept", ""):
             return progress(memory_host, caller, lambda memory, tell: work(memory, progress=tell))
         answer = partial(_answer, memory_host, caller, work, route)
+        if operation.name == RECALL:
+            answer = partial(_beside, memory_host, caller, route.arguments({}, given), answer)
         return await while_wanted(request, lambda: _once(request, keys, caller, body, answer))
 
     return serve
@@ -274,6 +280,19 @@ async def _answer(
 ) -> IdempotentAnswer:
     body = await memory_host.run(caller, lambda memory: encoded(work(memory)), quick=route.is_quick)
     return IdempotentAnswer(route.operation.status, body)
+
+
+async def _beside(
+    memory_host: MemoryHost,
+    caller: Caller,
+    arguments: dict[str, Any],
+    here: Callable[[], Awaitable[IdempotentAnswer]],
+) -> IdempotentAnswer:
+    """A recall by a process beside this one, or here where none has room."""
+    body = await memory_host.beside(
+        caller, lambda memory, then, ahead: memory.hand_over_recall(then, ahead, **arguments)
+    )
+    return await here() if body is None else IdempotentAnswer(200, body)
 
 
 async def _once(

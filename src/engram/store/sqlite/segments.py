@@ -236,7 +236,9 @@ def merged(parts: Sequence[Segment]) -> Segment:
         stays = units >= 0
         said = np.repeat(part.hashes, np.diff(part.starts))
         words.append((said[stays], units[stays], part.codes[stays]))
-    gone = np.setdiff1d(np.unique(np.concatenate([part.gone for part in parts])), columns["keys"])
+    gone = np.concatenate([part.gone for part in parts])
+    if len(gone):
+        gone = np.setdiff1d(np.unique(gone), columns["keys"])
     return Segment(
         **columns,
         owners=np.concatenate(owners),

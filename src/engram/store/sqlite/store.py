@@ -154,7 +154,8 @@ class SqliteStore:
         return self._write(both, actor, namespace, first=True)
 
     def _write(self, work: Callable[[Unit], T], actor: str, namespace: str, *, first: bool = False) -> T:
-        self._hand_over_later()
+        if not first:  # what looks at what is known does not ask how often it was used
+            self._hand_over_later()
         task = self._task(work, actor, current_cancellation(), namespace)
         result = cast("T", self._writing().run(task, within=namespace, first=first))
         if self._has_erased:

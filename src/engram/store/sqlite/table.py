@@ -214,7 +214,9 @@ class NamespaceTable:
 
     def _read(self, db: Db, until: int) -> None:
         """Read what changed, up to a point, from the records."""
-        while lines := self._changes(db, until):
+        more = True
+        while more and (lines := self._changes(db, until)):
+            more = len(lines) == BATCH
             held = [unit_line(line) for line in lines if line[2] is not None and line[8] is not None]
             gone = [line[1] for line in lines if line[2] is None or line[8] is None]
             self._append(build(held, gone), self._upto, lines[-1][0])
