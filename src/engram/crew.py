@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import struct
@@ -15,7 +16,7 @@ from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from engram.config import Config
     from engram.model.recall import Question, Recall, Traces
@@ -31,10 +32,15 @@ if TYPE_CHECKING:
 HEAD = struct.Struct("<I")
 
 
+def framed(value: Any) -> bytes:
+    """A value as it goes through a pipe."""
+    raw = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return HEAD.pack(len(raw)) + raw
+
+
 def write(pipe: IO[bytes], value: Any) -> None:
     """Send a value. Raises OSError when nobody is there."""
-    raw = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    pipe.write(HEAD.pack(len(raw)) + raw)
+    pipe.write(framed(value))
     pipe.flush()
 
 
@@ -42,6 +48,19 @@ def read(pipe: IO[bytes]) -> Any:
     """The next value. Raises EOFError when there is none any more."""
     (length,) = HEAD.unpack(_whole(pipe, HEAD.size))
     return pickle.loads(_whole(pipe, length))  # noqa: S301 (our own process sent it)
+
+
+def whole_values(came: bytearray) -> Iterator[Any]:
+    """The values that came whole, one after the other; they are taken out of what came.
+
+    >>> came = bytearray(framed("tea") + framed("milk")[:5])
+    >>> list(whole_values(came)), len(came)
+    (['tea'], 5)
+    """
+    while len(came) >= HEAD.size and len(came) >= (end := HEAD.size + HEAD.unpack_from(came)[0]):
+        raw = bytes(came[HEAD.size : end])
+        del came[:end]
+        yield pickle.loads(raw)  # noqa: S301 (as above)
 
 
 def _whole(pipe: IO[bytes], length: int) -> bytes:
@@ -72,7 +91,9 @@ BROKEN = (OSError, EOFError, pickle.PickleError, ValueError)
 # Several processes that each compute with all cores only wait for each other.
 ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 PIPE_BYTES = 65_536
-"""As much as a pipe holds: an answer is mostly read in one go."""
+"""As much as a pipe mostly holds: an answer is read in one go."""
+SURELY_FITS = 4_096
+"""So much every pipe takes at once: an event loop hands over no more than this, for it must never wait."""
 
 
 class RecallPool:
@@ -89,6 +110,8 @@ class RecallPool:
         self._here = 0
         """Questions that are being answered in this process."""
         self._changed = threading.Condition()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """What receives the answers of members that start now; None: a thread for each of them."""
 
     def find(
         self, question: Question, lean: ConversationBias | None, here: Callable[[], Recall]
@@ -114,13 +137,15 @@ class RecallPool:
     ) -> bool:
         """Have a member answer in JSON, if one has fewer questions than `ahead`; whether one has.
 
-        `then` is called in a thread of the crew, or of whoever ends it; None: nobody could answer.
+        What it is handed must fit into a pipe beside the rest, so that nobody waits here.
+        `then` is called by the event loop that asks, by a thread of the crew, or by whoever ends it. None:
+        nobody could answer.
         """
+        with suppress(RuntimeError):  # no loop asks
+            self._loop = asyncio.get_running_loop() if sys.platform != "win32" else None  # it reads no pipes
         with self._changed:
             member = self._with_room(ahead)
-        if member is not None:
-            self._post(member, (question, None, True), then)
-        return member is not None
+        return member is not None and self._post(member, (question, None, True), then, waits=False)
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -165,14 +190,22 @@ class RecallPool:
             member.asked += 1
         return member
 
-    def _post(self, member: Member, asked: object, then: Callable[[Any], object]) -> None:
+    def _post(
+        self, member: Member, asked: object, then: Callable[[Any], object], *, waits: bool = True
+    ) -> bool:
         def answered(found: Any) -> None:
-            with self._changed:
-                member.asked -= 1
-                self._changed.notify()
+            self._give_back(member)
             then(found)
 
-        member.post(asked, answered)
+        if member.post(framed(asked), answered, waits=waits):
+            return True
+        self._give_back(member)
+        return False
+
+    def _give_back(self, member: Member) -> None:
+        with self._changed:
+            member.asked -= 1
+            self._changed.notify()
 
     def _fill(self) -> None:
         """Start whoever is missing; each is asked from when it says that it is ready."""
@@ -189,14 +222,28 @@ class RecallPool:
             with self._changed:
                 member.ready = True
                 self._changed.notify_all()
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._loop.add_reader, member.answers, self._receive, member)
+                return
             while True:
                 member.receive()
+        except (*BROKEN, RuntimeError):  # it is gone, or the loop is
+            self._lose(member)
+
+    def _receive(self, member: Member) -> None:
+        """Something came from a member, or it is gone. Called by the event loop."""
+        try:
+            member.receive()
         except BROKEN:
-            with self._changed:
-                if member in self._all:
-                    self._all.remove(member)
-                self._changed.notify_all()
-            member.end()
+            asyncio.get_running_loop().remove_reader(member.answers)
+            threading.Thread(target=self._lose, args=(member,), name="engram-crew", daemon=True).start()
+
+    def _lose(self, member: Member) -> None:
+        with self._changed:
+            if member in self._all:
+                self._all.remove(member)
+            self._changed.notify_all()
+        member.end()
 
 
 class Member:
@@ -206,9 +253,12 @@ class Member:
         self.ready = False
         self.asked = 0
         """Questions that it was handed and has not answered. Kept by the crew."""
+        self._sending = threading.Lock()
         self._lock = threading.Lock()
-        self._waiting: deque[Callable[[Any], None]] | None = deque()
-        """Who is told the next answers; None: it is gone."""
+        self._waiting: deque[tuple[Callable[[Any], None], int]] | None = deque()
+        """Who is told the next answers, and how long the question was; None: it is gone."""
+        self._unread = 0
+        """How much it may not have read of what it was sent."""
         self._process = subprocess.Popen(  # noqa: S603 (our own module)
             [sys.executable, "-m", MODULE],
             bufsize=PIPE_BYTES,
@@ -219,6 +269,10 @@ class Member:
         assert self._process.stdin is not None  # noqa: S101 (it was started with pipes)
         assert self._process.stdout is not None  # noqa: S101 (as above)
         self._questions, self._answers = self._process.stdin, self._process.stdout
+        self.answers = self._answers.fileno()
+        """Where its answers come from: it can be read when something came."""
+        self._came = bytearray()
+        """What came of an answer that is not whole yet."""
 
     @property
     def pid(self) -> int:
@@ -230,29 +284,49 @@ class Member:
         write(self._questions, (path, settings, key))
         read(self._answers)
 
-    def post(self, asked: object, then: Callable[[Any], None]) -> None:
-        """Ask; `then` is told the answer, None when there is none."""
-        with self._lock:
-            if self._waiting is not None:
-                self._waiting.append(then)
-                with suppress(OSError):  # nobody is there any more: whoever receives notices
-                    write(self._questions, asked)
-                return
-        then(None)
+    def post(self, asked: bytes, then: Callable[[Any], None], *, waits: bool) -> bool:
+        """Ask, unless that might take a while and one does not wait; whether it is asked.
+
+        `then` is told the answer, None when there is none.
+        """
+        if not self._sending.acquire(blocking=waits):
+            return False
+        try:
+            with self._lock:
+                if not waits and self._unread + len(asked) > SURELY_FITS:
+                    return False
+                is_gone = self._waiting is None
+                if self._waiting is not None:
+                    self._waiting.append((then, len(asked)))
+                    self._unread += len(asked)
+            if not is_gone:
+                with suppress(OSError, ValueError):  # nobody is there any more: whoever receives notices
+                    self._questions.write(asked)
+                    self._questions.flush()
+        finally:
+            self._sending.release()
+        if is_gone:
+            then(None)
+        return True
 
     def receive(self) -> None:
-        """Wait for the next answer and tell it. Raises EOFError when there is none any more."""
-        found = read(self._answers)
-        with self._lock:
-            then = self._waiting.popleft() if self._waiting else None
-        if then is not None:
-            then(found)
+        """Wait until something comes and tell the answers in it. Raises EOFError when nothing will."""
+        came = os.read(self.answers, PIPE_BYTES)
+        if not came:
+            raise EOFError
+        self._came += came
+        for found in whole_values(self._came):
+            with self._lock:
+                then, length = self._waiting.popleft() if self._waiting else (None, 0)
+                self._unread -= length
+            if then is not None:
+                then(found)
 
     def end(self) -> None:
         """Let it go; it ends when nobody speaks to it any more. Safe to call twice."""
         with self._lock:
             waiting, self._waiting = self._waiting or (), None
-        for then in waiting:
+        for then, _ in waiting:
             then(None)
         with suppress(OSError):
             self._questions.close()

@@ -213,7 +213,8 @@ class Engram(Nouns, VerbsBefore):
     ) -> bool:
         """Have a process beside this one recall for an owner, if one has fewer than `ahead` questions.
 
-        Gives whether one has; `then` is told the answer in JSON, by another thread. None: recall it here.
+        Gives whether one has; `then` is told the answer in JSON, by the event loop that asks or by another
+        thread. None: recall it here.
         """
         question = recalling.question(self._caller, query, options)
         named = options.get("rerank") is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -138,6 +139,38 @@ def test_whoever_waits_is_told_when_the_process_dies(memory: Engram, crew: Recal
     assert asked == [True] * AHEAD + [False]
     assert [told.get(timeout=READY_WITHIN_S) for _ in range(AHEAD)] == [None] * AHEAD
     assert wait_for(crew) != pid
+
+
+def test_a_long_question_is_handed_over_only_by_who_may_wait(memory: Engram, crew: RecallPool) -> None:
+    wait_for(crew)
+    long, told = Question("tea at four " * 1_000, memory.access), SimpleQueue[tuple[bytes, Traces] | None]()
+
+    assert not crew.hand_over(long, told.put)
+    assert crew.free, "it was not asked"
+    assert crew.find(long, None, nobody)[1]
+
+
+def test_an_event_loop_receives_the_answers_of_those_that_start_then(tmp_path: Path) -> None:
+    tools = open_tools(str(tmp_path / "m.db"), SETTINGS, Overrides(), read_only=False)
+    crew = tools.finder
+    assert isinstance(crew, RecallPool)
+
+    async def ask(question: Question) -> tuple[bytes, Traces]:
+        told = asyncio.get_running_loop().create_future()
+        assert not crew.hand_over(question, told.set_result), "nobody has started"
+        first = await asyncio.to_thread(wait_for, crew)
+        assert crew.hand_over(question, told.set_result)
+        answer: tuple[bytes, Traces] = await asyncio.wait_for(told, READY_WITHIN_S)
+        os.kill(first, signal.SIGKILL)
+        assert await asyncio.to_thread(wait_for, crew) != first
+        return answer
+
+    with Engram(tools, Access(), "human", "m.db") as memory:
+        memory.remember("My editor is Helix")
+        body, left = asyncio.run(ask(Question("my editor", memory.access)))
+
+    assert json.loads(body)["hits"][0]["memory"]["content"] == "My editor is Helix"
+    assert left.texts == ("My editor is Helix",)
 
 
 def test_who_may_see_what_holds_there_too(memory: Engram) -> None:

@@ -382,7 +382,8 @@ class AsyncEngram:
     ) -> bool:
         """Have a process beside this one recall for an owner, if one has fewer than `ahead` questions.
 
-        Gives whether one has; `then` is told the answer in JSON, by another thread. None: recall it here.
+        Gives whether one has; `then` is told the answer in JSON, by the event loop that asks or by another
+        thread. None: recall it here.
         """
 
     async def context(

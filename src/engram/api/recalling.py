@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
 from math import ceil
-from threading import Lock
+from threading import Lock, Thread
 from time import sleep
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -208,7 +208,7 @@ class Recalling(Noun):
     ) -> bool:
         """Have a process beside this one answer an owner in JSON, if one has room; whether one has.
 
-        `then` is told the answer in another thread; None: whoever asked has to recall by itself.
+        `then` is told the answer by the event loop that asks or by another thread. None: recall it here.
         """
         tools = self._tools
         if tools.finder is None or tools.keys is not None or self._caller.access.role is not Role.OWNER:
@@ -217,12 +217,23 @@ class Recalling(Noun):
 
         def answered(told: tuple[bytes, Traces] | None) -> None:
             if told is not None and question.leaves_traces:
-                with suppress(EngramError):  # the answer is there: what it leaves behind may be lost
-                    touch(told[1], tools)
-                    self._keep(told[1])
+                self._leave(told[1])
             then(told[0] if told else None)
 
         return tools.finder.hand_over(question, answered, ahead)
+
+    def _leave(self, left: Traces) -> None:
+        """Count what was answered beside; where that asks the store, nobody waits for it."""
+
+        def leave() -> None:
+            with suppress(EngramError):  # the answer is there: what it leaves behind may be lost
+                touch(left, self._tools)
+                self._keep(left)
+
+        if left.quality.returned and left.quality.top_relevance >= self._tools.config.recall.relevance_floor:
+            leave()
+        else:
+            Thread(target=leave, name="engram-traces", daemon=True).start()
 
     def _begun(self, question: Question, *, mode_given: bool) -> Question:
         """The question as it is to be answered, once it is counted."""

@@ -245,7 +245,8 @@ class MemoryHost:
             self._running += 1
             self._asked = time.monotonic()
         try:
-            if not ask(self.memory, partial(_tell_later, loop, answer), AHEAD if self._under_way else 1):
+            then = partial(_tell_later, loop, threading.get_ident(), answer)
+            if not ask(self.memory, then, AHEAD if self._under_way else 1):
                 return None
             async with asyncio.timeout(self.settings.time_limit_s):
                 return await answer
@@ -335,11 +336,14 @@ class MemoryHost:
 
 
 def _tell_later(
-    loop: asyncio.AbstractEventLoop, answer: asyncio.Future[bytes | None], told: bytes | None
+    loop: asyncio.AbstractEventLoop, asker: int, answer: asyncio.Future[bytes | None], told: bytes | None
 ) -> None:
-    """Tell from another thread, if anybody still waits for it."""
+    """Tell, from the loop itself or from any thread, if anybody still waits for it."""
     with suppress(RuntimeError):  # the loop has ended
-        loop.call_soon_threadsafe(_tell, answer, told)
+        if threading.get_ident() == asker:
+            _tell(answer, told)
+        else:
+            loop.call_soon_threadsafe(_tell, answer, told)
 
 
 def _tell(answer: asyncio.Future[bytes | None], told: bytes | None) -> None:
