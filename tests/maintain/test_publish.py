@@ -93,3 +93,21 @@ def test_what_can_be_rebuilt_is_mended(
         assert [one.rule for one in report.decided] == mended
         assert all(one.ok for one in memory.doctor() if one.name == "scope counts") is bool(mended)
         assert memory.consolidate(stages=PUBLISH).decided == ()
+
+
+@pytest.mark.parametrize(("days", "told_of"), [(2, []), (7, ["file.damaged"])])
+def test_the_chain_of_the_ledger_is_looked_at_once_a_week(
+    tmp_path: Path, clock: FakeClock, days: int, told_of: list[str]
+) -> None:
+    path = tmp_path / "m.engram"
+    with Engram.open(path, clock=clock, embedder=HashEmbedder()) as memory:
+        told(memory, "We deploy on Fridays")
+        memory.consolidate(stages=PUBLISH)
+    db = apsw.Connection(str(path))
+    db.execute("DROP TRIGGER events_stay")
+    db.execute("UPDATE events SET actor = 'somebody else'")
+    db.close()
+    clock.advance(days=days)
+    with Engram.open(path, clock=clock, embedder=HashEmbedder()) as memory:
+        assert [one.rule for one in memory.consolidate(stages=PUBLISH).decided] == told_of
+        assert not all(one.ok for one in memory.doctor())

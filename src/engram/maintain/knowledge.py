@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, Final
 
@@ -327,7 +327,7 @@ def _card(context: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect
         return () if known is None else (Drop(scope, KIND, key),)
     claims = _claims(context, scope, entity, view)
     own = _own(context, scope, entity)
-    weighty = [*own[: CARD_FACTS // 2], *_weighty(found)][:CARD_FACTS]
+    weighty = [*own, *_weighty(found)][:CARD_FACTS]
     body = _body(context, entity, found, weighty, claims)
     sources = [one.id for one in (*found, *weighty)] + [one.memory.id for one in claims]
     return support_keep(context, scope, KIND, key, body, title=entity.name, sources=sources)
@@ -337,15 +337,20 @@ def _own(context: StepContext, scope: Scope, entity: Entity) -> list[Memory]:
     """What somebody says of themselves, who seldom name themselves: the weightiest of their last words."""
     said = replace(CARDS_CLEAR, speakers=frozenset({entity.name}))
     page = context.tools.store.memories.page(View(Access(scope, Role.AGENT), said), SAMPLE)
-    return [
-        one for one in _weighty([one for one in page if one.scope == scope]) if tells(_said(one), one.speaker)
-    ]
+    return list(islice(_telling([one for one in page if one.scope == scope]), CARD_FACTS // 2))
 
 
 def _weighty(found: Sequence[Memory]) -> list[Memory]:
-    telling = [one for one in found if tells(_said(one), one.speaker)] or list(found)
-    weight = attrgetter("pinned", "importance", "happened_at")
-    return sorted(telling, key=weight, reverse=True)
+    """As many as a card takes that say something by themselves; of all when none does."""
+    return list(islice(_telling(found), CARD_FACTS)) or sorted(found, key=_WEIGHT, reverse=True)
+
+
+def _telling(found: Sequence[Memory]) -> Iterator[Memory]:
+    """Those that say something by themselves, the weightiest first; no more are read than are wanted."""
+    return (one for one in sorted(found, key=_WEIGHT, reverse=True) if tells(_said(one), one.speaker))
+
+
+_WEIGHT: Final = attrgetter("pinned", "importance", "happened_at")
 
 
 def _claims(context: StepContext, scope: Scope, entity: Entity, view: View) -> list[Claim]:

@@ -39,6 +39,7 @@ from engram.ports import View
 from engram.rules.maintenance import DeliveryOrder, inherited, joined, order, prevails, seen, wants
 
 CHECK_DAYS = 1.0  # days between two looks at the soundness of the file, by maintenance (ledger)
+WHOLE_CHECK_DAYS = 7.0  # days between two that leave nothing out
 CORE_LINES = 12  # statements that the summary of the core is made of
 
 # ---------------------------------------------------------------- checking
@@ -48,28 +49,32 @@ CORE_LINES = 12  # statements that the summary of the core is made of
 NAME: Final = "integrity"
 CHECK: Final = "check"
 """The kind of judgement that says when the file was looked at."""
-FILE: Final = "file"
+FILE, WHOLE = "file", "all of the file"
 
 
 def plan_store_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Look at pages, references, text index and counters; only what is wrong is touched."""
     store = context.tools.store
-    known = store.upkeep.judged(CHECK, [FILE]).get(FILE)
-    rests = known is not None and known.again_at is not None and known.again_at > context.now
-    if cursor or rests:
+    known = store.upkeep.judged(CHECK, [FILE, WHOLE])
+    rests = {name for name, one in known.items() if one.again_at is not None and one.again_at > context.now}
+    if cursor or FILE in rests:
         return
-    wrong = [one for one in store.check() if not one.ok]
+    wrong = [one for one in store.check(quick=WHOLE in rests) if not one.ok]
     mended = [one for one in store.check(repair=True) if one.mended] if wrong else []
     names = {one.name for one in mended}
+    verdict = "wrong" if wrong else "sound"
     decisions = [Decision("file.mended", f"{one.name}: {one.mended:,} put right", ()) for one in mended]
     decisions += [
         Decision("file.damaged", f"{one.name}: `engram doctor` says what to do", ())
         for one in wrong
         if one.name not in names
     ]
-    again = context.now + timedelta(days=CHECK_DAYS)
-    mark = Judge(Judgement(CHECK, FILE, "wrong" if wrong else "sound", context.now, again))
-    yield Batch((*decisions, Decision("file.checked", "", (mark,), quiet=True)), "done")
+    next_looks = {FILE: CHECK_DAYS} if WHOLE in rests else {FILE: CHECK_DAYS, WHOLE: WHOLE_CHECK_DAYS}
+    marks = tuple(
+        Judge(Judgement(CHECK, name, verdict, context.now, context.now + timedelta(days=days)))
+        for name, days in next_looks.items()
+    )
+    yield Batch((*decisions, Decision("file.checked", "", marks, quiet=True)), "done")
 
 
 # ---------------------------------------------------------------- delivering

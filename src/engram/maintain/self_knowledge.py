@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final
 
 from engram.lazily import dataclass
@@ -426,9 +427,10 @@ def plan_topics(context: StepContext, _cursor: str) -> Iterator[Batch]:
 def _own(known: Sequence[PlaceKnowledge], listed: Spoken) -> tuple[Spoken, list[str]]:
     """Topics that the memories name themselves, the commonest first, and the memories they come from."""
     named = grouped((name.casefold(), one) for one in known for name in one.names)
-    things = Counter(word for one in known for word in set(_THING.findall(one.text.lower())))
+    things = Counter(chain.from_iterable(set(_THING.findall(one.text.lower())) for one in known))
+    repeated = {word for word, count in things.items() if count > 1}
     spoken = grouped(
-        (word, one) for one in known for word in set(_WORD.findall(one.text.lower())) if things[word] > 1
+        (word, one) for one in known for word in repeated.intersection(_WORD.findall(one.text.lower()))
     )
     most = max(AGAIN, TOO_COMMON * len(known))
     again = {word: some for word, some in spoken.items() if AGAIN <= len(some) <= most}

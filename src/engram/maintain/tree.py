@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from engram.lazily import dataclass
@@ -198,27 +199,30 @@ DOMAIN_BRANCHES: Final = 3
 def telling(context: StepContext, members: Sequence[PlaceKnowledge]) -> tuple[str, list[str]]:
     """What a cluster comes to, and the memories whose words that is."""
     looked_at = _telling_first(members)
-    asked = looked_at[:SHOWN]
+    asked = list(islice(looked_at, SHOWN))
     told = [one.statement for one in asked]
     written = in_words(context, STEP, told, CLUSTER_WORDS) if len(asked) > TOLD else None
     if written is not None:
         return written, [one.id for one in asked]
     chosen: list[PlaceKnowledge] = []
-    for one in looked_at:
-        if len(chosen) < TOLD and not any(_alike(one.text, other.text) for other in chosen):
+    for one in chain(asked, looked_at):
+        if not any(_alike(one.text, other.text) for other in chosen):
             chosen.append(one)
+            if len(chosen) == TOLD:
+                break
     return "; ".join(_line(one.statement) for one in chosen), [one.id for one in chosen]
 
 
-def _telling_first(members: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
-    """Those that say something by themselves; all of them when none does."""
-    some = [one for one in members[:LOOKED_AT] if one.tells]
-    return some or list(members[:TOLD])
+def _telling_first(members: Sequence[PlaceKnowledge]) -> Iterator[PlaceKnowledge]:
+    """Those that say something by themselves, read as they are wanted; the first ones when none does."""
+    some = (one for one in members[:LOOKED_AT] if one.tells)
+    first = next(some, None)
+    return iter(members[:TOLD]) if first is None else chain((first,), some)
 
 
 def title_of(context: StepContext, members: Sequence[PlaceKnowledge]) -> str:
     """The topic that many have, or the one of the most telling, or the label of that."""
-    first = next(iter(_telling_first(members)), None)
+    first = next(_telling_first(members), None)
     topic = topic_of(members)
     if topic or first is None or first.topics:
         return topic or (first.topics[0] if first is not None else "")

@@ -233,8 +233,10 @@ def _speculative(memory: Memory, now: datetime, config: Config) -> Verdict:
 def _by_priority(memory: Memory, now: datetime, config: Config) -> Verdict:
     settings = config.forgetting
     limit = {Priority.P2: settings.p2_days, Priority.P3: settings.p3_days}.get(memory.priority, 0.0)
+    if not limit:
+        return no(f"priority {memory.priority}")
     days = unused_days(memory, now)
-    if not limit or days <= limit:
+    if days <= limit:
         return no(f"priority {memory.priority}, unused for {days:.1f} days")
     return yes("priority", f"priority {memory.priority}, unused for {days:.1f} days > {limit:g}")
 

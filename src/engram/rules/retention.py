@@ -192,7 +192,8 @@ def slowed(memory: Memory) -> float:
 
 def last_used(memory: Memory) -> datetime:
     """When a memory was last stored, used, said again or vouched for."""
-    return max(at for at in (memory.created_at, memory.last_accessed, memory.verified_at) if at is not None)
+    stored = memory.created_at
+    return max(stored, memory.last_accessed or stored, memory.verified_at or stored)
 
 
 def unused_days(memory: Memory, now: datetime) -> float:

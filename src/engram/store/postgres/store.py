@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from random import random
 from typing import IO, cast
@@ -143,11 +144,11 @@ class PostgresStore(SqliteStore):
         """Give freed space back; `full` writes each table anew, and others wait meanwhile."""
         self._writing().run(_vacuum_full if full else _vacuum, alone=True)
 
-    def check(self, *, repair: bool = False) -> list[Finding]:
+    def check(self, *, repair: bool = False, quick: bool = False) -> list[Finding]:
         """Look for what does not agree with the records; with `repair` mend it. Pages are the server's."""
         if self._writer is None:
             return [Finding("database", ok=True, detail="opened for reading")]
-        found = self._writer.run(upkeep.look_at_records)
+        found = self._writer.run(partial(upkeep.look_at_records, quick=quick))
         found = upkeep.mended(found, self._writer.run) if repair else found
         return [*found, self._writer.run(found_wall)]
 

@@ -223,7 +223,7 @@ class SqliteStore:
         """
         self._writing().run(upkeep.vacuum if full else upkeep.tidy, alone=True)
 
-    def check(self, *, repair: bool = False) -> list[Finding]:
+    def check(self, *, repair: bool = False, quick: bool = False) -> list[Finding]:
         """Look for damage; with `repair` mend what can be rebuilt (text index, names, counters)."""
         if self._writer is None:
             return [
@@ -231,7 +231,7 @@ class SqliteStore:
             ]
         self.flush()
         with self._readers.lend() as db:
-            found = upkeep.look(db)
+            found = upkeep.look(db, quick=quick)
         return upkeep.mended(found, partial(self._writer.run, alone=True)) if repair else found
 
     def lease(self, name: str) -> AbstractContextManager[None]:

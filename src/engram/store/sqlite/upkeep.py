@@ -284,22 +284,32 @@ class Derived(NamedTuple):
     mended: str
 
 
-def look(db: Db) -> list[Finding]:
-    """What is wrong with pages, references and what stands in the tables. Nothing is changed."""
-    pages = _pages(db)
-    return [pages, _references(db), *look_at_records(db)] if pages.ok else [pages]
+def look(db: Db, *, quick: bool = False) -> list[Finding]:
+    """What is wrong with pages, references and what stands in the tables. Nothing is changed.
+
+    A quick look leaves out what takes longest and changes least: that indexes hold what their tables hold,
+    what lines point to, and the chain of the ledger.
+    """
+    pages = _pages(db, "quick_check" if quick else "integrity_check")
+    if not pages.ok:
+        return [pages]
+    return (
+        [pages, *look_at_records(db, quick=True)] if quick else [pages, _references(db), *look_at_records(db)]
+    )
 
 
-def look_at_records(db: Db) -> list[Finding]:
+def look_at_records(db: Db, *, quick: bool = False) -> list[Finding]:
     """What is wrong with ledger, names, recall table and counters."""
+    derived = [*(_derived(db, one) for one in DERIVED), _unindexed(db)]
+    if quick:
+        return derived
     events, event = broken_link(db)
     lines, line = broken_audit(db)
     return [
         _chain("ledger", f"{events} events", str(event or "")),
         _chain("audit", f"{lines} lines", f"line {line}" if line else ""),
         _sealing(db),
-        *(_derived(db, one) for one in DERIVED),
-        _unindexed(db),
+        *derived,
     ]
 
 
@@ -341,9 +351,9 @@ def rebuild(db: Db) -> None:
     names(db)
 
 
-def _pages(db: Db) -> Finding:
+def _pages(db: Db, check: str) -> Finding:
     try:
-        problems = [line[0] for line in ask(db, "PRAGMA integrity_check")]
+        problems = [line[0] for line in ask(db, f"PRAGMA {check}")]
     except apsw.CorruptError as error:
         problems = [str(error)]
     shown = "" if problems == ["ok"] else "; ".join(problems[:PROBLEMS_SHOWN])
