@@ -19,7 +19,7 @@ from engram.errors import AccessDenied, EngramError, UnknownValue, WrongType
 from engram.lazily import lazily
 from engram.model.clock import EPOCH
 from engram.model.event import Finding
-from engram.model.memory import Filters, Mode, Status, types_for
+from engram.model.memory import Filters, Mode, Status
 from engram.model.plain import Says, member, moment
 from engram.model.recall import (
     KindHealth,
@@ -387,7 +387,7 @@ def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Fi
     """The filters narrowed to what a mode may bring, and widened to what was forgotten."""
     asked: Mode = member("mode", Mode, mode)
     if asked is not Mode.FULL_CONTEXT:
-        types = (filters.types & asked.types) if filters.types else types_for(asked)
+        types = (filters.types & asked.types) if filters.types else asked.types
         filters = replace(filters, types=types)
     return replace(filters, statuses=filters.statuses | {Status.ARCHIVED}) if include_archived else filters
 

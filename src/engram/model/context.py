@@ -166,8 +166,22 @@ class BriefSection:
     """whole; cut: shorter forms of each; model: a summary by a model; cached: such a summary, made before."""
 
 
+class _OfSections:
+    __slots__ = ()
+    text: str
+    sections: tuple[BriefSection, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The memories in it, in order."""
+        return tuple(dict.fromkeys(one for section in self.sections for one in section.ids))
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(_OfSections):
     """Where a session goes on that starts cold."""
 
     text: str
@@ -182,17 +196,9 @@ class Resume:
         """Characters it has."""
         return len(self.text)
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The memories in it, in order."""
-        return tuple(dict.fromkeys(one for section in self.sections for one in section.ids))
-
-    def __str__(self) -> str:
-        return self.text
-
 
 @dataclass(frozen=True, slots=True)
-class RecallPack:
+class RecallPack(_OfSections):
     """A document for the start of a session: the same memories and day always give the same bytes."""
 
     text: str
@@ -203,11 +209,3 @@ class RecallPack:
     """The day it was made for, YYYY-MM-DD."""
     triggered: tuple[str, ...] = ()
     """The ids of the triggers that loaded pages."""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The memories in it, in order."""
-        return tuple(dict.fromkeys(one for section in self.sections for one in section.ids))
-
-    def __str__(self) -> str:
-        return self.text

@@ -150,13 +150,8 @@ class Mode(StrEnum):
     @property
     def types(self) -> frozenset[Type]:
         """The types this mode lets through."""
-        match self:
-            case Mode.FACTS_ONLY:
-                return frozenset({Type.FACT})
-            case Mode.FACTS_PLUS_RULES:
-                return frozenset({Type.FACT, Type.PROCEDURE})
-            case Mode.FULL_CONTEXT:
-                return frozenset(Type)
+        held_back = {"facts_only": {Type.PROCEDURE, Type.NARRATIVE}, "facts_plus_rules": {Type.NARRATIVE}}
+        return frozenset(Type) - held_back.get(self, set())
 
 
 CATEGORIES: tuple[str, ...] = (
@@ -506,11 +501,6 @@ def in_force(filters: Filters, now: datetime) -> Filters:
 
 ANY_STATUS = Filters(statuses=frozenset(Status))
 """Finds memories in every status."""
-
-
-def types_for(mode: Mode) -> frozenset[Type]:
-    """The type filter of a recall mode; empty when every type may come."""
-    return frozenset() if mode is Mode.FULL_CONTEXT else mode.types
 
 
 # ---------------------------------------------------------------- vectors
