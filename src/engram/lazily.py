@@ -189,6 +189,7 @@ def _filled(self: Any, made: Any, args: Sequence[Any], named: dict[str, Any], *,
 def _written_init(made: Any, *, slots: bool) -> Any:
     """The function that fills the fields, as the standard library writes it."""
     scope: dict[str, Any] = {"_set": object.__setattr__, "_none": object()}
+    frozen = made.__dataclass_params__.frozen
     taken, lines = [], []
     for field in dataclasses.fields(made):
         name, value = field.name, field.name
@@ -205,8 +206,11 @@ def _written_init(made: Any, *, slots: bool) -> Any:
         else:
             value = ""
         if value:
-            frozen = made.__dataclass_params__.frozen
-            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+            if frozen and slots:
+                scope[f"_set_{name}"] = vars(made)[name].__set__
+                lines.append(f"_set_{name}(self, {value})")
+            else:
+                lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(made, "__post_init__"):
         lines.append("self.__post_init__()")
     text = "".join(f"\n  {line}" for line in lines or ["pass"])

@@ -86,13 +86,12 @@ def prepare_all(drafts: Sequence[Draft], tools: Tools, *, foreign: bool = False)
         for read in (names.entities, feelings.tone, metadata.language):
             for draft in short:
                 read(draft.content)
-        for draft in short:
-            _classes(draft)
-        times = [_times(draft, tools) for draft in some]
+        classes = [_classes(draft) for draft in some]
+        times = [_times(draft, kind, tools) for draft, (_, kind, _) in zip(some, classes, strict=True)]
         for draft, when in zip(some, times, strict=True):
             if len(draft.content) <= SHORT:
                 dates(draft.content, when.said)
-        memories = [_enriched(*about, tools) for about in zip(some, times, strict=True)]
+        memories = [_enriched(*about, tools) for about in zip(some, classes, times, strict=True)]
         memories = marked_all(memories, foreign=foreign)
         telling = [one for one in memories if len(one.content) <= SHORT and _states_facts(one)]
         for one in telling:
@@ -117,24 +116,27 @@ class _Times(NamedTuple):
     happened: datetime | None
 
 
-def _times(draft: Draft, tools: Tools) -> _Times:
+def _times(draft: Draft, kind: str, tools: Tools) -> _Times:
     now, told, heard = tools.clock.now(), draft.event_time, _heard(draft)
     said = here(heard or told or now, tools.zone)
     if told is None:
-        return _Times(now, said, _happened(draft.content, _classes(draft)[1], said))
+        return _Times(now, said, _happened(draft.content, kind, said))
     return _Times(now, said, said if heard is None else here(told, tools.zone))
 
 
-def _classes(draft: Draft) -> tuple[str, str, str]:
-    """Category, kind and type."""
+_Classes = tuple[str, str, str]
+"""Category, kind and type."""
+
+
+def _classes(draft: Draft) -> _Classes:
     return kinds.classify(
         draft.content, tags=draft.tags, category=draft.category, kind=draft.kind, type=draft.type
     )
 
 
-def _enriched(draft: Draft, times: _Times, tools: Tools) -> Memory:
+def _enriched(draft: Draft, classes: _Classes, times: _Times, tools: Tools) -> Memory:
     """The memory that a draft becomes."""
-    category, kind, type_ = _classes(draft)
+    category, kind, type_ = classes
     standing = standing_of(category)
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
     # Where priorities have an age (preset `ledger`), who says P2 or P3 says that it may go in time.

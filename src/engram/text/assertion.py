@@ -375,8 +375,8 @@ def features(text: str) -> list[int]:
     line = words(text)
     found = {word_bucket(word) for word in line}
     found.update(first_bucket(word) for word in line[:1])
-    found.update([2 * _WORDS + crc32(name.encode()) % (4 * _WORDS) for name in _named(text, line)])
-    return sorted(found)
+    found.update([2 * _WORDS + crc32(name) % (4 * _WORDS) for name in _named(text, line)])
+    return list(found)
 
 
 def word_bucket(word: str) -> int:
@@ -394,20 +394,25 @@ def words(text: str) -> list[str]:
     return [_shape(word) for word in _WORD.findall(text.lower().replace("’", "'"))][:_MOST_WORDS]
 
 
-def _named(text: str, line: list[str]) -> list[str]:
+def _named(text: str, line: list[str]) -> list[bytes]:
     lower = text.lower().replace("’", "'")
-    long = [word for word in line if len(word) >= _PARTED and word.isascii() and word.isalpha()]
-    return [
-        *[f"{one} {two}" for one, two in pairwise(line)],
-        *[f"{a} {b} {c}" for a, b, c in zip(line, line[1:], line[2:], strict=False)],
+    coded = [word.encode() for word in line]
+    long = [word for word in coded if len(word) >= _PARTED and word.isalpha()]
+    pairs = [one + b" " + two for one, two in pairwise(coded)]
+    others = [
         *[f"^{size} {' '.join(line[:size])}" for size in (2, 3) if len(line) >= size],
         *[f"{' '.join(line[-size:])} {size}$" for size in (1, 2) if len(line) >= size],
-        *[f"~{word[-3:]}" for word in long],
-        *[f"{word[:4]}~" for word in long],
         f"#{min(len(line), 40).bit_length()}",
         f"I {bool(_FIRST.search(lower))} ? {lower.rstrip().endswith(('?', '？'))}",
         f"you {bool(_SECOND.search(lower))} name {bool(_NAMED.search(text))} <number> {'<number>' in line}",
         *(["quotes"] if _MASK in text else ()),
+    ]
+    return [
+        *pairs,
+        *[pair + b" " + word for pair, word in zip(pairs, coded[2:], strict=False)],
+        *[b"~" + word[-3:] for word in long],
+        *[word[:4] + b"~" for word in long],
+        *[name.encode() for name in others],
     ]
 
 

@@ -200,7 +200,9 @@ def stated(
     [('user', 'age', '30'), ('anna', 'live in', 'rome')]
     """
     speaker = speaker or str(details.get("said_by") or "")
-    told = given(details.get("facts"), speaker or USER)
+    if "facts" not in details:
+        return tuple(facts(content, speaker or None, now))
+    told = given(details["facts"], speaker or USER)
     known = {(fact.subject, fact.predicate, fact.object) for fact in told}
     read = facts(content, speaker or None, now)
     return (*told, *(fact for fact in read if (fact.subject, fact.predicate, fact.object) not in known))
@@ -214,8 +216,13 @@ def facts(text: str, speaker: str | None = None, now: datetime | None = None) ->
     >>> facts("我住在上海", speaker="Lin") == [Fact("lin", "live in", "上海", functional=True)]
     True
     """
-    found = _statements(text[:_LONGEST], speaker or USER, now if may_be_timed(text) else None)
-    return list(dict.fromkeys(_fact(one, one.object) for one in found))
+    return list(_facts(text, speaker or USER, now if may_be_timed(text) else None))
+
+
+@read_once
+def _facts(text: str, speaker: str, now: datetime | None) -> tuple[Fact, ...]:
+    found = _statements(text[:_LONGEST], speaker, now)
+    return tuple(dict.fromkeys(_fact(one, one.object) for one in found))
 
 
 def ended(text: str, speaker: str | None = None) -> list[Fact]:
@@ -277,7 +284,7 @@ def _of_sentence(sentence: str, speaker: str, now: datetime | None) -> Iterator[
     if not chinese and (sentence.rstrip().endswith("?") or sentence.isupper()):
         return
     words, times = marked(sentence, now) if now else (sentence, {})
-    kindred = not lexicon.words("kin").isdisjoint(words_of(sentence))
+    kindred = not lexicon.words("kin").isdisjoint(words_of(sentence.lower()))
     for part in (*_split(words), *_apposed(sentence)):
         clause, validity = taken(part, times) if times else (part, None)
         if kindred:

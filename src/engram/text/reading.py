@@ -1,7 +1,7 @@
 """One reading of a text: what was worked out from its words is kept with it, for all who look at it next.
 
 Capture, the rules of sameness, planning a recall and maintenance ask the same of the same texts: sentences,
-language, names, dates, marks. Each answer is worked out once and goes when its text goes.
+language, names, dates, marks. Each answer is worked out once; each question keeps those of the latest texts.
 
     @read_once
     def language(text: str) -> str: ...
@@ -10,7 +10,7 @@ language, names, dates, marks. Each answer is worked out once and goes when its 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 Asked = ParamSpec("Asked")
@@ -18,7 +18,8 @@ Answer = TypeVar("Answer")
 
 SHORT: Final = 2_000
 """Characters of a text that is one of many; what is longer is a document, of which few are kept."""
-MANY: Final = 1 << 12
+MANY: Final = 1 << 10
+"""Answers about short texts after which those before are the older ones, which the next so many replace."""
 FEW: Final = 1 << 5
 
 
@@ -37,27 +38,30 @@ def read_once(
     >>> length("tea"), length("tea"), read
     (3, 3, ['tea'])
     """
+    recent: dict[Any, Answer] = {}
+    older: dict[Any, Answer] = {}
+    of_long: dict[Any, Answer] = {}
+
+    def read(key: Any, text: str, *more: Asked.args, **named: Asked.kwargs) -> Answer:
+        nonlocal recent, older
+        short = len(text) <= SHORT
+        answer: Answer = (older if short else of_long).get(key, _UNREAD)
+        if answer is _UNREAD:
+            answer = work(text, *more, **named)
+        if short and len(recent) >= MANY:
+            recent, older = {}, recent
+        elif not short and len(of_long) >= FEW:
+            of_long.clear()
+        (recent if short else of_long)[key] = answer
+        return answer
 
     @wraps(work)
     def ask(text: str, /, *more: Asked.args, **named: Asked.kwargs) -> Answer:
-        known = _short(text) if len(text) <= SHORT else _long(text)
-        key = (work, *more, *named.items()) if more or named else work
-        answer: Answer = known.get(key, _UNREAD)
-        if answer is _UNREAD:
-            answer = known[key] = work(text, *more, **named)
-        return answer
+        key = (text, *more, *named.items()) if more or named else text
+        answer: Answer = recent.get(key, _UNREAD)
+        return read(key, text, *more, **named) if answer is _UNREAD else answer
 
     return ask
 
 
 _UNREAD: Final[Any] = object()
-
-
-@lru_cache(maxsize=MANY)
-def _short(_text: str) -> dict[Any, Any]:
-    return {}
-
-
-@lru_cache(maxsize=FEW)
-def _long(_text: str) -> dict[Any, Any]:
-    return {}

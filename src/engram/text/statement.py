@@ -155,7 +155,6 @@ _CUE = re.compile(
     rf"(?:early |late |mid-?)?(?:\d{{4}}\b|{_MONTH})"
 )
 # A quick look first: nearly every text holds neither.
-_SIGNS: Final = ("ince ", "ntil ", "till ")
 _DATE = re.compile(r"[12JFMASOND](?:\d\d\d|an|eb|ar|pr|ay|un|ul|ug|ep|ct|ov|ec)")
 _CHINESE_CUE = re.compile(r"起|直到|为止|以来|从\d|年(?:到|至)")
 _LEAD = r"(?:\s*\b(?:[Bb]ack in|[Ii]n|[Dd]uring|[Aa]round|[Ff]rom|by|the year|early|late|自|在|于)\s*)*"
@@ -176,9 +175,10 @@ class Validity:
 
 def may_be_timed(text: str) -> bool:
     """Whether a text holds a cue at all: without one, when it was said does not matter."""
-    if text.isascii() and not any(sign in text for sign in _SIGNS) and not _DATE.search(text):
-        return False
-    return (_CUE if text.isascii() else _EITHER).search(text) is not None
+    if not text.isascii():
+        return _EITHER.search(text) is not None
+    may_be = "ince " in text or "ntil " in text or "till " in text or _DATE.search(text)
+    return bool(may_be) and _CUE.search(text) is not None
 
 
 def marked(sentence: str, now: datetime | None) -> tuple[str, Mapping[str, Validity]]:

@@ -27,7 +27,7 @@ from engram.text.when.calendar import (
 from engram.text.when.rules import (
     Built,
     DateMatch,
-    DateRule,
+    DateRules,
     Partial,
     after,
     before,
@@ -38,7 +38,6 @@ from engram.text.when.rules import (
     portion,
     recurring,
     since,
-    table,
     until,
 )
 from engram.text.when.tokens import full_year
@@ -507,6 +506,6 @@ RANGES = (*_TIMED, *_OPEN, *_RANGES, *_LATE)
 
 
 @cache
-def rules() -> tuple[DateRule, ...]:
+def rules() -> DateRules:
     """Times of day first, then days, then what is made of both."""
-    return table([*TIMES, *DAYS, *RELATIVE, *RANGES])
+    return DateRules([*TIMES, *DAYS, *RELATIVE, *RANGES])

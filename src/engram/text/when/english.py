@@ -22,7 +22,7 @@ from engram.text.when.rules import (
     PAIR,
     Built,
     DateMatch,
-    DateRule,
+    DateRules,
     Partial,
     after,
     before,
@@ -31,7 +31,6 @@ from engram.text.when.rules import (
     narrowed_moment,
     recurring,
     since,
-    table,
     until,
 )
 
@@ -234,6 +233,6 @@ RANGES = (*_SMALL, *_TIMED, *_RANGES, *_OPEN)
 
 
 @cache
-def rules() -> tuple[DateRule, ...]:
+def rules() -> DateRules:
     """Times of day first, then days, then what is made of both."""
-    return table([*TIMES, *LENGTHS, *DAYS, *RELATIVE, *COUNTED, *RANGES])
+    return DateRules([*TIMES, *LENGTHS, *DAYS, *RELATIVE, *COUNTED, *RANGES])

@@ -325,9 +325,28 @@ def character(category: str) -> str:
     return _CHARACTERS.setdefault(category, chr(0xE000 + len(_CHARACTERS)))
 
 
-def table(rules: Iterable[tuple[str, Builder]]) -> tuple[DateRule, ...]:
-    """The rules ready for use."""
-    return tuple(DateRule(_compiled(pattern), builder, _needs(pattern)) for pattern, builder in rules)
+_REMEMBERED: Final = 1 << 12
+"""Sets of categories of which is known what fits them."""
+
+
+class DateRules:
+    """Rules in their order, ready for use; which of them may fit a row is worked out once."""
+
+    def __init__(self, rules: Iterable[tuple[str, Builder]]) -> None:
+        self._rules = [DateRule(_compiled(pattern), builder, _needs(pattern)) for pattern, builder in rules]
+        self._fitting: dict[frozenset[str], tuple[tuple[int, DateRule], ...]] = {}
+
+    def fitting(self, row: str) -> tuple[tuple[int, DateRule], ...]:
+        """The rules that may fit a row of categories, each with its place."""
+        here = frozenset(row)
+        found = self._fitting.get(here)
+        if found is None:
+            if len(self._fitting) >= _REMEMBERED:
+                self._fitting.clear()
+            rules = enumerate(self._rules)
+            found = tuple((at, rule) for at, rule in rules if not any(map(here.isdisjoint, rule.needs)))
+            self._fitting[here] = found
+        return found
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -347,20 +366,12 @@ def _needs(pattern: str) -> tuple[frozenset[str], ...]:
     )
 
 
-@lru_cache(maxsize=1 << 12)
-def _candidates(rules: tuple[DateRule, ...], here: frozenset[str]) -> tuple[DateRule, ...]:
-    """The rules that may fit a row of these categories, or of what is built from them."""
-    built = here | {character(name) for name in BUILT}
-    return tuple(rule for rule in rules if not any(map(built.isdisjoint, rule.needs)))
-
-
-def reduced(tokens: list[DateToken], rules: tuple[DateRule, ...], scene: Scene) -> list[DateToken]:
+def reduced(tokens: list[DateToken], rules: DateRules, scene: Scene) -> list[DateToken]:
     """The tokens after all rules were applied in order."""
     row = "".join([character(token.category) for token in tokens])
-    here = set(row)
-    for rule in _candidates(rules, frozenset(row)):
-        if any(map(here.isdisjoint, rule.needs)):
-            continue
+    waiting = iter(rules.fitting(row))
+    while (one := next(waiting, None)) is not None:
+        (at, rule), before = one, row
         found = rule.expression.search(row)
         while found:
             start, end = found.span()
@@ -368,8 +379,9 @@ def reduced(tokens: list[DateToken], rules: tuple[DateRule, ...], scene: Scene) 
             if made:
                 tokens = [*tokens[:start], *made, *tokens[end:]]
                 row = row[:start] + "".join([character(token.category) for token in made]) + row[end:]
-                here = set(row)
             found = rule.expression.search(row, start + 1)
+        if row != before:
+            waiting = iter([one for one in rules.fitting(row) if one[0] > at])
     return tokens
 
 
