@@ -572,7 +572,7 @@ class _Batch:
 
 
 Given = TypeVar("Given")
-RARELY = 20_000
+RARELY = 100_000
 """Objects made between two looks for garbage in an import; Python's own 700 take a twentieth of it."""
 
 

@@ -310,7 +310,7 @@ def _hidden(raw: str, text: str) -> Iterator[tuple[str, str]]:
         yield "tag characters", "".join(chr(ord(sign) - 0xE0000) for sign in piece)
     if not text.isascii() and _MIXED_SCRIPTS.search(text):
         yield "letters that look Latin", text.translate(_LOOKS_LATIN)
-    for match in _BASE64.finditer(text) if any(len(run) >= _ENCODED for run in text.split()) else ():
+    for match in _BASE64.finditer(text) if max(map(len, text.split()), default=0) >= _ENCODED else ():
         if decoded := _from_base64(match.group()):
             yield "base64", _from_base64(decoded) or decoded
     for match in _HEX.finditer(text) if not _DIGITS.isdisjoint(text) else ():
@@ -336,7 +336,7 @@ def _respelled(text: str) -> Iterator[tuple[str, str]]:
         spelled = lower.translate(_LEET)
         if _count(_WORD.findall(spelled), _COMMON) > _count(words, _COMMON):
             yield "digits for letters", spelled
-    if sum(len(word) == 1 for word in words) >= _FEW_LETTERS and _SPACED.search(text):
+    if [*map(len, words)].count(1) >= _FEW_LETTERS and _SPACED.search(text):
         yield "spaced letters", _closed_up(text)
 
 
@@ -471,16 +471,15 @@ class WordRows:
         """Each two sentences of a text in lower case that follow each other, or the only one."""
         sentences = []
         for sentence in SENTENCE_ENDS.split(lower):
-            found = [row for token in _TOKEN.findall(sentence) for row in self._rows(token)]
+            tokens = _TOKEN.findall(sentence)
+            found = [row for token in tokens for row in self._known.get(token) or self._rows(token)]
             sentences += [found[at : at + WINDOW] for at in range(0, len(found), WINDOW)]
         return [(one + other)[:WINDOW] for one, other in pairwise(sentences)] or sentences
 
     def _rows(self, token: str) -> tuple[int, ...]:
-        known = self._known.get(token)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known = {}
-            known = self._known[token] = tuple(self._read(token))
+        if len(self._known) >= _REMEMBERED:
+            self._known = {}
+        known = self._known[token] = tuple(self._read(token))
         return known
 
     def _read(self, token: str) -> Iterator[int]:

@@ -150,10 +150,11 @@ def readable(field: str, text: Any) -> str:
         raise WrongType(field, text, "text")
     if "\x00" in text:
         raise BadText(field, "a NUL character")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise BadText(field, "half of a character (a lone surrogate)") from error
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise BadText(field, "half of a character (a lone surrogate)") from error
     return text
 
 

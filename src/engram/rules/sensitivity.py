@@ -41,6 +41,7 @@ class SensitivePart:
 
 _LEAST_SECRET: Final = 4
 _SHOWN: Final = 2
+_ORDER: Final = tuple(Tier)
 _REACHES: Final = frozenset({"phone", "e-mail", "address"})
 
 
@@ -50,7 +51,7 @@ def tier_of(text: str) -> Tier:
     >>> tier_of("my card is 4111 1111 1111 1111"), tier_of("write to anna@example.org"), tier_of("I like tea")
     (<Tier.CONFIDENTIAL: 'confidential'>, <Tier.SENSITIVE: 'sensitive'>, <Tier.CLEAR: 'clear'>)
     """
-    return max((part.tier for part in sensitive_parts(text)), key=tuple(Tier).index, default=Tier.CLEAR)
+    return max((part.tier for part in sensitive_parts(text)), key=_ORDER.index, default=Tier.CLEAR)
 
 
 def sensitive_parts(text: str) -> list[SensitivePart]:
@@ -63,7 +64,7 @@ def sensitive_parts(text: str) -> list[SensitivePart]:
         return []
     found: list[SensitivePart] = []
     lower, digits = text.casefold(), len(_DIGIT.findall(text))
-    if any(len(run) >= _KEY for run in text.split()):
+    if max(map(len, text.split()), default=0) >= _KEY:
         lower += LONG
     for kind, find, least, pieces in _DETECTORS:
         if digits < least or not any(piece in lower for piece in pieces):
@@ -153,8 +154,7 @@ def at_least(asked: Tier | None, needed: Tier) -> Tier:
     >>> at_least(Tier.CLEAR, Tier.SENSITIVE)
     <Tier.SENSITIVE: 'sensitive'>
     """
-    order = tuple(Tier)
-    return max(asked or Tier.CLEAR, needed, key=order.index)
+    return max(asked or Tier.CLEAR, needed, key=_ORDER.index)
 
 
 # ---------------------------------------------------------------- detectors

@@ -310,7 +310,7 @@ def terms(text: str) -> list[str]:
     >>> terms("to be or not to be")
     ['to', 'be', 'or', 'not', 'to', 'be']
     """
-    return _analyse(text)[0]
+    return list(_analyse(text)[0])
 
 
 @read_once
@@ -391,14 +391,15 @@ def _drop_punctuation(plain: str) -> str:
     return "".join(out)
 
 
-def _analyse(text: str) -> tuple[list[str], bool]:
+@read_once
+def _analyse(text: str) -> tuple[tuple[str, ...], bool]:
     """The terms, and whether they are stop words kept only because there was nothing else."""
     plain = compatible(text)
     found = _collect(plain, keep_stop=False)
     if found:
-        return found, False
+        return tuple(found), False
     found = _collect(plain, keep_stop=True)
-    return found, bool(found)
+    return tuple(found), bool(found)
 
 
 def _collect(plain: str, *, keep_stop: bool) -> list[str]:

@@ -317,7 +317,6 @@ class DateRule:
 _CHARACTERS: dict[str, str] = {}
 GAP = "gap"
 PAIR = "pair"
-BUILT = ("date", "moment", "range", "clock", "hours", "part", "length", "set", "shift")  # what rules make
 
 
 def character(category: str) -> str:
