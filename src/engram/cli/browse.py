@@ -222,7 +222,7 @@ def _listed(
     scope: Scope | None = None,
 ) -> int | Page | Iterator[Memory]:
     """Memories: how many, a page, or all."""
-    if everything and not click.get_current_context().params["statuses"]:
+    if everything and not click.get_current_context().params["asked_only_statuses"]:
         filters = replace(filters, statuses=frozenset(Status))
     if count:
         return memory.count(filters=filters, scope=scope)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from inspect import getdoc
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 import click
 
@@ -23,8 +23,6 @@ from engram.cli.options import (
     Group,
     KeyValue,
     MomentOption,
-    filter_options,
-    filters_from,
     one_of,
     pass_run,
     split,
@@ -32,8 +30,10 @@ from engram.cli.options import (
 )
 from engram.cli.output import NOT_FOUND, line, say, say_json, steps, table, text
 from engram.lazily import dataclass
+from engram.model.memory import Filters
+from engram.model.plain import Says
 from engram.operations import OPERATIONS, Operation
-from engram.operations.values import LISTS, Parameter, options
+from engram.operations.values import LISTS, Parameter, Style, fields_of, options, reader
 
 WORDS = frozenset({"about", "content", "message", "query", "question", "steps", "text", "words"})
 """Arguments that need no quotation marks when they come last."""
@@ -185,6 +185,67 @@ SPELLED: Mapping[str, Spelling] = {
 """Commands that are called or say otherwise than their operations by themselves."""
 
 
+SENTIMENTS = ("positive", "negative", "mixed", "neutral")
+NARROWED: Mapping[str, tuple[str, str]] = {
+    "kinds": ("-k --kind", "Only this kind; may be repeated."),
+    "categories": ("-c --category", "Only this category."),
+    "types": ("--type", "Only this type."),
+    "layers": ("--layer", "Only this layer."),
+    "statuses": ("--status", "Only this status."),
+    "verifications": ("--verification", "Only vouched for so."),
+    "tiers": ("--tier", "Only this secret."),
+    "priorities": ("--priority", "Only this one."),
+    "tags_any": ("-t --tag --tags", "With at least one of these tags."),
+    "tags_all": ("--all-tags", "With every one of these tags."),
+    "not_tags": ("--not-tag", "With none of these tags."),
+    "entities": ("--entity", "That mentions this name."),
+    "speakers": ("--speaker", "Said by this speaker."),
+    "sources": ("--source", "From this source."),
+    "session": ("--session", "Out of this session."),
+    "created_since": ("--since", "Stored since then (2026-03-01, 7d)."),
+    "created_until": ("--until", "Stored until then."),
+    "happened_since": ("--happened-since", "Happened since then."),
+    "happened_until": ("--happened-until", "Happened until then."),
+    "accessed_since": ("--accessed-since", "Used since then."),
+    "accessed_until": ("--accessed-until", "Used last until then."),
+    "modified_since": ("--modified-since", "Changed since then."),
+    "modified_until": ("--modified-until", "Changed last until then."),
+    "as_of": ("--as-of", "What was believed then, in the words of that time."),
+    "people": ("--person", "That speaks of this person."),
+    "technologies": ("--technology", "That names it."),
+    "paths": ("--path", "With a path that begins so."),
+    "urls": ("--url", "With an address that begins so."),
+    "topics": ("--topic", "About this topic."),
+    "languages": ("--language", "In this language (en, zh)."),
+    "code_languages": ("--code-language", "With code of this language."),
+    "sentiments": ("--sentiment", "Only what feels so."),
+    "about_since": ("--about-since", "That speaks of a day since then."),
+    "about_until": ("--about-until", "That speaks of a day until then."),
+    "details": ("--detail", "With this detail."),
+    "origin_prefix": ("--origin", "Imported from what begins so."),
+    "ids": ("--id", "Only these, by their full ids."),
+    "min_trust": ("--min-trust", "From a source trusted so far."),
+    "min_arousal": ("--min-arousal", "That stirs at least so much."),
+    "max_importance": ("--max-importance", "At most so important."),
+    "min_importance": ("--min-importance", "At least so important."),
+    "min_confidence": ("--min-confidence", "At least so sure."),
+    "pinned": ("--pinned/--not-pinned", "Only pinned ones, or only others."),
+}
+"""The filters: the option of each, and what is asked for by it; how it is read follows from its type."""
+
+
+@cache
+def _narrowing() -> dict[str, Parameter]:
+    """The filters as parameters, by their names; an operation may have parameters of the same."""
+    found, fields = {}, {one.name: one for one in fields_of(Filters)}
+    for name, (flags, told) in NARROWED.items():
+        most = 1.0 if fields[name].hint is float else None
+        words = SENTIMENTS if name == "sentiments" else ()
+        says = Says(told, most=most, flags=flags, choices=words)
+        found[name] = replace(fields[name], name=f"only_{name}", default=None, says=says)
+    return found
+
+
 def made_command(name: str, sentence: str) -> click.Command:
     """The command or the group of a name."""
     if name in MEANT or any(path.startswith(f"{name} ") for path in SPELLED):
@@ -252,23 +313,35 @@ def _command(
         for one in asked.values()
         if one.name not in {*placed, *PLACE, FILTERS}
     ]
-    params += filter_options() if FILTERS in asked else []
+    narrowing = _narrowing() if FILTERS in asked else {}
+    params += [_option(one, "") for one in narrowing.values()]
 
     def call(run: CommandRun, **given: Any) -> None:
         told = {one.name: given.pop(one.name) for one in own if one.name}
-        filters = {FILTERS: filters_from(given)} if FILTERS in asked else {}
         said = {name.removeprefix(ASKED): value for name, value in given.items()}
+        narrowed = {name: _narrowed(name, one, said.pop(one.name)) for name, one in narrowing.items()}
+        filters = {name: value for name, value in narrowed.items() if value is not None}
         show = partial(shown.show, **told) if shown and not (run.json and not shown.with_json) else None
         for word, place in placed.items():  # words may come through a pipe
             if place.endswith("+") and not said[word]:
                 said[word] = text_or_stdin((), word)
-        run.said = _arguments(run, operation, spelling, asked, said) | filters
+        run.said = _arguments(run, operation, spelling, asked, said)
+        run.said |= {FILTERS: Filters(**filters)} if FILTERS in asked else {}
         if shown and shown.prepare:
             run.said = shown.prepare(run, run.said)
         _carry_out(run, operation, spelling, show)
 
     told = getdoc(shown.show) if shown else operation.sentence
     return Command(name, params=[*params, *own], callback=pass_run(call), help=told)
+
+
+def _narrowed(name: str, one: Parameter, value: Any) -> Any:
+    """What a filter is to be; None when nothing was said."""
+    if value in (None, (), ""):
+        return None
+    if not isinstance(value, tuple):
+        return value
+    return dict(value) if _is_mapping(one) else reader(one.hint, Style.JSON)(name, list(split(value)))
 
 
 def _asked(operation: Operation, spelling: Spelling) -> Iterator[Parameter]:
@@ -329,12 +402,11 @@ def _option(one: Parameter, flags: str) -> click.Option:
 
 def _kind(one: Parameter) -> Any:
     """What reads a value of the command line."""
-    kinds = options(one.hint)
     if one.says.choices:
         return click.Choice(one.says.choices)
     if _is_mapping(one):
         return KeyValue()
-    for kind in kinds:
+    for kind in (part for whole in options(one.hint) for part in (whole, *get_args(whole))):
         if isinstance(kind, type) and issubclass(kind, Enum):
             return one_of(kind)
         if kind is datetime:

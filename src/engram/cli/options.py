@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta, tzinfo
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -21,10 +21,7 @@ from click.core import ParameterSource
 from engram.errors import BadText, ConfigError, FileExists, NoSuchFile, StoreError
 from engram.lazily import dataclass
 from engram.model.clock import Clock, SystemClock, zone_of
-from engram.model.memory import (
-    Filters,
-)
-from engram.model.plain import member, plain
+from engram.model.plain import plain
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
 
 if TYPE_CHECKING:
@@ -359,108 +356,3 @@ def decoded(raw: bytes, field: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadText(field, "bytes that are not UTF-8") from error
-
-
-# ---------------------------------------------------------------- fields
-# The options of what a search is narrowed by.
-
-
-SENTIMENTS = ("positive", "negative", "mixed", "neutral")
-
-# What is asked for by each filter; how it is read follows from its type.
-_FILTERS: Mapping[str, tuple[str, str]] = {
-    "kinds": ("-k --kind", "Only this kind; may be repeated."),
-    "categories": ("-c --category", "Only this category."),
-    "types": ("--type", "Only this type."),
-    "layers": ("--layer", "Only this layer."),
-    "statuses": ("--status", "Only this status."),
-    "verifications": ("--verification", "Only vouched for so."),
-    "tiers": ("--tier", "Only this secret."),
-    "priorities": ("--priority", "Only this one."),
-    "tags_any": ("-t --tag --tags", "With at least one of these tags."),
-    "tags_all": ("--all-tags", "With every one of these tags."),
-    "not_tags": ("--not-tag", "With none of these tags."),
-    "entities": ("--entity", "That mentions this name."),
-    "speakers": ("--speaker", "Said by this speaker."),
-    "sources": ("--source", "From this source."),
-    "session": ("--session", "Out of this session."),
-    "created_since": ("--since", "Stored since then (2026-03-01, 7d)."),
-    "created_until": ("--until", "Stored until then."),
-    "happened_since": ("--happened-since", "Happened since then."),
-    "happened_until": ("--happened-until", "Happened until then."),
-    "accessed_since": ("--accessed-since", "Used since then."),
-    "accessed_until": ("--accessed-until", "Used last until then."),
-    "modified_since": ("--modified-since", "Changed since then."),
-    "modified_until": ("--modified-until", "Changed last until then."),
-    "as_of": ("--as-of", "What was believed then, in the words of that time."),
-    "people": ("--person", "That speaks of this person."),
-    "technologies": ("--technology", "That names it."),
-    "paths": ("--path", "With a path that begins so."),
-    "urls": ("--url", "With an address that begins so."),
-    "topics": ("--topic", "About this topic."),
-    "languages": ("--language", "In this language (en, zh)."),
-    "code_languages": ("--code-language", "With code of this language."),
-    "sentiments": ("--sentiment", "Only what feels so."),
-    "about_since": ("--about-since", "That speaks of a day since then."),
-    "about_until": ("--about-until", "That speaks of a day until then."),
-    "details": ("--detail", "With this detail."),
-    "origin_prefix": ("--origin", "Imported from what begins so."),
-    "ids": ("--id", "Only these, by their full ids."),
-    "min_trust": ("--min-trust", "From a source trusted so far."),
-    "min_arousal": ("--min-arousal", "That stirs at least so much."),
-    "max_importance": ("--max-importance", "At most so important."),
-    "min_importance": ("--min-importance", "At least so important."),
-    "min_confidence": ("--min-confidence", "At least so sure."),
-    "pinned": ("--pinned/--not-pinned", "Only pinned ones, or only others."),
-}
-_HINTS = get_type_hints(Filters)
-
-
-def _axis(name: str) -> type[Enum] | None:
-    """The axis that a filter chooses of, if it is one."""
-    return next(
-        (one for one in get_args(_HINTS[name]) if isinstance(one, type) and issubclass(one, Enum)), None
-    )
-
-
-def _filter_option(name: str, flags: str, told: str) -> click.Option:
-    """The option of one filter."""
-    hint, axis = _HINTS[name], _axis(name)
-    more: dict[str, Any] = {"metavar": "NAME"}
-    if name == "pinned":
-        more = {"default": None}
-    elif name == "sentiments":
-        more = {"type": click.Choice(SENTIMENTS), "multiple": True}
-    elif axis is not None:
-        more = {"type": one_of(axis), "multiple": True}
-    elif datetime in get_args(hint):
-        more = {"type": MomentOption()}
-    elif name == "details":
-        more = {"type": KeyValue(), "multiple": True, "metavar": "NAME=VALUE"}
-    elif hint is float:
-        more = {"type": float, "default": getattr(Filters(), name), "metavar": "0..1"}
-    elif hint is str:
-        more |= {"default": ""}
-    else:
-        more |= {"multiple": True}
-    return click.Option([*flags.split(), name], help=told, **more)
-
-
-def filter_options() -> list[click.Parameter]:
-    """An option for each filter."""
-    return [_filter_option(name, *row) for name, row in _FILTERS.items()]
-
-
-def filters_from(values: dict[str, Any]) -> Filters:
-    """The filters that were named. Takes their options out of `values`."""
-    asked: dict[str, Any] = {name: values.pop(name) for name in _FILTERS}
-    for name, value in asked.items():
-        if name == "details":
-            asked[name] = dict(value)
-        elif axis := _axis(name):
-            asked[name] = frozenset(member(name, axis, word) for word in value)
-        elif isinstance(value, tuple):
-            asked[name] = frozenset(split(value))
-    if not asked["statuses"]:
-        del asked["statuses"]
-    return Filters(**asked)

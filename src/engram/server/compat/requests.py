@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from http import HTTPStatus
@@ -23,7 +22,7 @@ from engram.errors import (
 )
 from engram.lazily import dataclass
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Role, Scope
-from engram.operations.values import NO, YES
+from engram.operations.values import Style, reader
 from engram.rules import screen
 from engram.server import problems
 from engram.server.caller import Caller
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
 
 LARGEST = 2**53
 """Numbers beyond this are none that a client meant."""
+_NUMBER, _TRUTH = reader(float | None, Style.LENIENT), reader(bool | None, Style.LENIENT)
+_WORDS = reader(Sequence[str] | None, Style.LENIENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +82,8 @@ class LenientRequest:
 
     def number(self, name: str) -> float | None:
         """A number, or None when there is none."""
-        value = self.given.get(name)
-        if isinstance(value, str):
-            try:
-                value = float(value)
-            except ValueError as error:
-                raise WrongType(name, value, "a number") from error
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise WrongType(name, value, "a number")
-        return min(max(value, -LARGEST), LARGEST)
+        found = _NUMBER(name, self.given.get(name))
+        return None if found is None else min(max(found, -LARGEST), LARGEST)
 
     def share(self, name: str) -> float | None:
         """A number between 0 and 1, brought into that range."""
@@ -100,26 +92,13 @@ class LenientRequest:
 
     def truth(self, name: str, *, default: bool = False) -> bool:
         """Yes or no."""
-        value = self.given.get(name)
-        if value is None:
-            return default
-        if isinstance(value, bool):
-            return value
-        word = str(value).lower()
-        if word not in YES | NO:
-            raise WrongType(name, value, "true or false")
-        return word in YES
+        said = _TRUTH(name, self.given.get(name))
+        return default if said is None else bool(said)
 
     def words(self, name: str) -> tuple[str, ...]:
         """A list of texts; one with commas is taken apart."""
-        value = self.given.get(name)
-        if value is None:
-            return ()
-        if isinstance(value, str):
-            value = value.split(",")
-        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-            raise WrongType(name, value, "a list of words")
-        return tuple(dict.fromkeys(word for word in (one.strip() for one in value) if word))
+        said = _WORDS(name, self.given.get(name)) or ()
+        return tuple(dict.fromkeys(word for word in (one.strip() for one in said) if word))
 
     def objects(self, name: str) -> list[Mapping[str, Any]]:
         """A list of objects; the body itself, when it is a list."""
