@@ -175,7 +175,6 @@ class App(click.Group):
 
 
 def _command(name: str, where: str, what: str = "") -> click.Command:
-    """A command that a module makes, or the operations."""
     if not where:
         from engram.cli.made import made_command
 

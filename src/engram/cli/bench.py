@@ -168,7 +168,6 @@ def _circumstances(name: str, config: Config, embedder: Embedder, data: Path | N
 
 
 def _show(run: CommandRun, title: str, figures: Figures) -> None:
-    """A table for each group of figures, a line for each other one."""
     say(run, title)
     for name, value in figures.items():
         if isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):

@@ -221,7 +221,6 @@ def _listed(
     filters: Filters = Filters(),
     scope: Scope | None = None,
 ) -> int | Page | Iterator[Memory]:
-    """Memories: how many, a page, or all."""
     if everything and not click.get_current_context().params["asked_only_statuses"]:
         filters = replace(filters, statuses=frozenset(Status))
     if count:
@@ -260,7 +259,6 @@ def list_memories(run: CommandRun, found: int | Page | Iterator[Memory]) -> None
 
 
 def _shown(memory: Engram, memory_id: str) -> dict[str, Any]:
-    """A memory with its relations, its last events and the turns it came from."""
     one = get(memory, memory_id)
     told = {"memory": one, "relations": memory.relations(one.id)}
     return {**told, "events": memory.events(one.id, limit=EVENTS_SHOWN), "said": memory.said(one.id)}

@@ -346,19 +346,11 @@ def _narrowed(name: str, one: Parameter, value: Any) -> Any:
 
 def _asked(operation: Operation, spelling: Spelling) -> Iterator[Parameter]:
     """What a command asks for: of the fields of a memory, which REST takes beside, only if it is to."""
-    own = _own(operation)
     unasked = {"scope", *spelling.fixed, *spelling.without}
     for one in operation.parameters:
-        if one.name not in unasked and (spelling.fields or one.name in own):
+        if one.name not in unasked and (spelling.fields or one.name in operation.own):
             words = spelling.choices.get(one.name)
             yield replace(one, says=replace(one.says, choices=words)) if words else one
-
-
-def _own(operation: Operation) -> frozenset[str]:
-    """What the operation itself asks for."""
-    from engram.operations.values import parameters_of
-
-    return frozenset(one.name for one in parameters_of(operation.call))
 
 
 def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
@@ -401,7 +393,6 @@ def _option(one: Parameter, flags: str) -> click.Option:
 
 
 def _kind(one: Parameter) -> Any:
-    """What reads a value of the command line."""
     if one.says.choices:
         return click.Choice(one.says.choices)
     if _is_mapping(one):
@@ -463,7 +454,6 @@ def _arguments(
 def _carry_out(
     run: CommandRun, operation: Operation, spelling: Spelling, show: Callable[..., None] | None
 ) -> None:
-    """Do it and say what came of it."""
     with run.open(whole_file=operation.owner, makes=_makes(operation)) as memory:
         if operation.tells_progress:
             with steps(run, operation.action) as counting:
@@ -494,7 +484,7 @@ def _value(one: Parameter, value: Any) -> Any:
 
 def _makes(operation: Operation) -> bool:
     """Whether it brings something in, and so may make a file that is not there."""
-    if operation.reads or any(name.endswith(("memory_id", "source")) for name in _own(operation)):
+    if operation.reads or any(name.endswith(("memory_id", "source")) for name in operation.own):
         return False
     makes = operation.noun in ("sessions", "sources") or operation.name == "observe"
     return makes or operation.status == 201  # noqa: PLR2004 (created, in HTTP's words)
@@ -567,7 +557,6 @@ def _show(run: CommandRun, done: str, found: Any) -> None:
 
 
 def _pairs(run: CommandRun, found: Sequence[Mapping[str, Any]]) -> None:
-    """Two facts of which one is wrong."""
     from engram.cli.views import id_of
 
     pairs = [(one["a"], one["b"]) for one in found]

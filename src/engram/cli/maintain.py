@@ -100,7 +100,6 @@ def _runs(
     *,
     limit: Annotated[int, Says("How many runs, the newest first.", flags="-n --limit")] = 20,
 ) -> Report | list[Run]:
-    """The last runs, or the whole report of one."""
     return memory.upkeep.report(run_id, limit=EVERYTHING) if run_id else memory.upkeep.runs(limit)
 
 
@@ -186,7 +185,6 @@ def _counts(
     daily: Annotated[bool, Says("With --models: day by day.")] = False,
     forget_models: Annotated[bool, Says("Forget what calls to models have cost.")] = False,
 ) -> Stats | RecallHealth | dict[str, Any]:
-    """How much is kept; or how recalls went, or what models cost."""
     if forget_models:
         return {"forgotten": memory.forget_spending()}
     if models:
@@ -377,7 +375,6 @@ def vacuum(run: CommandRun, freed: int) -> None:
 
 
 def _reembedded(memory: Engram, progress: Progress | None = None) -> dict[str, int]:
-    """Make the vectors that are missing; how many were made, and how many still are."""
     return {"embedded": memory.reembed(progress=progress), "pending": memory.stats().pending}
 
 

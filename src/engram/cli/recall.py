@@ -212,7 +212,6 @@ def _find(
     ] = MappingProxyType({}),
     **options: Unpack[RecallOptions],
 ) -> Recall:
-    """Recall, with what is wanted otherwise than planned."""
     if not query.strip():
         raise click.UsageError("The question is empty: say what to look for.")
     options["plan"] = {

@@ -48,7 +48,6 @@ def _keep(
     lines: Annotated[bool, Says("Each line of stdin is a memory of its own.")] = False,
     **given: Any,
 ) -> Receipt | KeptLines:
-    """Keep a statement, or each line."""
     if not lines:
         return memory.remember(content[0], **given)
     numbered = [(number, said) for number, said in enumerate(content, 1) if said.strip()]
@@ -57,7 +56,6 @@ def _keep(
 
 
 def _piped(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
-    """The words, or the lines of stdin."""
     words = said.get("content", ())
     if not said.get("lines"):
         return said | {"content": (text_or_stdin(words, "content"),)}

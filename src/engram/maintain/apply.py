@@ -143,7 +143,6 @@ def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) ->
 
 
 def _note(unit: Unit, effect: Effect, context: StepContext) -> None:
-    """What is kept beside the records."""
     match effect:
         case Judge(judgement=judgement):
             unit.upkeep.judge(judgement)
@@ -184,7 +183,6 @@ def _change(unit: Unit, effect: MemoryChange, decision: Decision, context: StepC
 
 
 def _told_by_words(memory: Memory, context: StepContext) -> dict[str, Any]:
-    """The fields that follow from a content."""
     made = enrich.prepare(
         screen(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)), context.tools
     ).memory

@@ -136,7 +136,6 @@ def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]
 
 
 def _topics(memory: Memory, names: frozenset[str]) -> frozenset[str]:
-    """What a memory is about beside a name: its topics and the words that carry it."""
     return (content_words(memory.content) | frozenset(memory.metadata.get("topics", ()))) - names
 
 

@@ -442,7 +442,6 @@ def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[in
 def _same(
     context: StepContext, entities: Sequence[Entity], access: Access
 ) -> Iterator[tuple[Entity, Entity]]:
-    """Each entity with the one that it means and that means it."""
     found = [
         (one, other)
         for one, other in _meant(context, entities, access)
@@ -457,7 +456,6 @@ def _same(
 def _meant(
     context: StepContext, entities: Sequence[Entity], access: Access
 ) -> list[tuple[Entity, Entity | None]]:
-    """Each entity with the other one that its name means, if there is one."""
     if not entities:
         return []
     alike = context.tools.store.entities.like_each([one.name for one in entities], access, CANDIDATES)

@@ -301,7 +301,6 @@ WORDS: Final = 30
 
 
 def _stated(episodes: Sequence[Memory]) -> str:
-    """The fact that every episode states, as a sentence."""
     each = [facts.stated(one.content, one.details, one.speaker, one.heard_at) for one in episodes]
     first = next(iter(each), ())
     for fact in first:
@@ -457,7 +456,6 @@ def _learned(
 
 
 def _counted(context: StepContext, memory: Memory, occasions: Sequence[Done]) -> Iterator[Decision]:
-    """The same procedure was done more often since."""
     counts, told = _counts(occasions), dict(memory.details["procedure"])
     if {name: told.get(name) for name in counts} == counts:
         return
@@ -562,7 +560,6 @@ def _known_inference(context: StepContext) -> dict[Scope, dict[Triple, Memory]]:
 
 
 def _conclusions(context: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
-    """What follows from facts of this very place."""
     view = View(Access(scope, Role.AGENT), STATED)
     query = FactQuery(predicates=predicates())
     told = [

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.plain import Says
-from engram.operations.values import Parameter, fields_of
+from engram.operations.values import Parameter, fields_of, parameters_of
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -123,14 +123,15 @@ class Operation:
         return attrgetter(f"{kind}.{verb}")(import_module(module))  # type: ignore[no-any-return]
 
     @cached_property
+    def own(self) -> frozenset[str]:
+        """The names of what it asks for itself; beside that it may take the fields of a memory."""
+        return frozenset(one.name for one in parameters_of(self.call))
+
+    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What may be said, each with its sentence and range."""
-        from engram.operations.values import parameters_of
-
-        own = parameters_of(self.call)
-        names = {one.name for one in own}
-        more = tuple(one for one in fields_for(self.fields) if one.name not in names)
-        return tuple(replace(one, says=said(self.name, one)) for one in (*own, *more))
+        more = (one for one in fields_for(self.fields) if one.name not in self.own)
+        return tuple(replace(one, says=said(self.name, one)) for one in (*parameters_of(self.call), *more))
 
     @cached_property
     def result(self) -> Any:

@@ -121,7 +121,6 @@ def _options_of(kind: type, taken: AbstractSet[str]) -> Iterable[Parameter]:
 
 
 def _described(hint: Any) -> tuple[Any, Says]:
-    """A hint without its description, and the description."""
     if get_origin(hint) is not Annotated:
         return hint, NOTHING_SAID
     inner, *notes = get_args(hint)

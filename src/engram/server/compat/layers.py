@@ -135,7 +135,6 @@ def _end(memory: Engram, claim: Claim, by: str = "") -> None:
 
 
 def _parts(fact: Mapping[str, Any]) -> tuple[str, str, str]:
-    """A fact of the details as it is compared."""
     subject, predicate, object_ = (
         str(fact.get(part, "")).lower() for part in ("subject", "predicate", "object")
     )
@@ -413,7 +412,6 @@ def _extracted(ask: LenientRequest, name: str, count: str) -> dict[str, Any]:
 
 
 def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
-    """A line of an export, in the words of ours."""
     record: dict[str, Any] = {
         "id": ask.text("id", ""),
         "content": ask.text("content"),

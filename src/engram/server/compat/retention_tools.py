@@ -96,7 +96,6 @@ def _hits(hits: Iterable[Hit], columns: str = WHOLE, score: str = "score") -> li
 
 
 def _top(memories: Iterable[Memory], column: str, limit: int = 5) -> list[Answer]:
-    """What stands most often in a column, and how often."""
     counted = Counter[str]()
     for one in memories:
         value = SHOWN[column](one)
@@ -288,7 +287,6 @@ def remember(
 
 
 def _kept(memory: Engram, layer: str, importance: float, /, **parts: str) -> Answer:
-    """Keep named parts, those that were given, a line each."""
     text = "\n".join(f"{name.replace('_', ' ')}: {words}" for name, words in parts.items() if words)
     source = "interaction" if layer == "episodic" else "remember:human"
     type_ = {"episodic": "narrative", "procedural": "procedure"}.get(layer, "fact")

@@ -292,7 +292,6 @@ def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filters(category: str, tags: Sequence[str], **more: Any) -> Filters:
-    """The conditions among the arguments."""
     fields: dict[str, Any] = {}
     if category:
         fields["categories"] = frozenset(part.strip() for part in category.split(","))

@@ -31,7 +31,6 @@ from engram.operations.values import (
     fields_of,
     needed_keys,
     options,
-    parameters_of,
 )
 from engram.server.compat import retention_tools
 from engram.server.limits import IdempotentAnswer, Keys
@@ -130,7 +129,7 @@ class Action:
     def parameters(self) -> tuple[Parameter, ...]:
         """What an agent may say."""
         # The fields of a memory that REST takes beside what the operation itself asks for are not for agents.
-        asked = {one.name for one in parameters_of(self.operation.call)} - NOT_FOR_AGENTS
+        asked = self.operation.own - NOT_FOR_AGENTS
         every = (one for one in self.operation.parameters if one.name in asked)
         return tuple(one for one in every if one.says.for_agents or not one.is_option)
 
@@ -166,7 +165,6 @@ class Action:
 
 
 def _told(operation: Operation, found: Any, memory: Engram) -> dict[str, Any]:
-    """The answer of an operation in the shape of a tool's."""
     under = operation.tool_gives or operation.gives
     told = shapes.shaped(found, memory.access)
     if operation.noun == "knowledge":

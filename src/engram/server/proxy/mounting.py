@@ -187,8 +187,6 @@ class Proxy:
     def _passed(
         self, answer: httpx.Response, listener: ProxyListener, found: Brief, listen: Callable[[], None] | None
     ) -> Response:
-        """The answer on its way to the client."""
-
         async def pieces() -> AsyncIterator[bytes]:
             try:
                 async for piece in self._upstream.pieces(answer, listener):
