@@ -39,7 +39,7 @@ from engram.model.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
     from rich.table import Table
     from rich.text import Text
 
@@ -142,13 +142,9 @@ def shown(words: str) -> str:
     >>> shown("red \x1b[31m alert")
     'red �[31m alert'
     """
-    return "".join(_safe(char) for char in words)
-
-
-def _safe(char: str) -> str:
-    if char in "\n\t" or (unicodedata.category(char) != "Cc" and char not in _DIRECTION_MARKS):
-        return char
-    return "" if char == "\r" else "\ufffd"
+    unsafe = {char for char in words if unicodedata.category(char) == "Cc" or char in _DIRECTION_MARKS}
+    marks = {ord(char): "" if char == "\r" else "\ufffd" for char in unsafe - {"\n", "\t"}}
+    return words.translate(marks)
 
 
 def line(words: str) -> str:
@@ -231,8 +227,7 @@ class ProgressSteps:
         self.done = 0
         self._run, self._label, self._total = run, label, total
         self._started = run.clock.monotonic()
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
+        self.bar: Progress | None = None
 
     def add(self, more: int) -> None:
         """So many more are done."""
@@ -241,38 +236,28 @@ class ProgressSteps:
     def reach(self, done: int, total: int | None) -> None:
         """So many are done in all."""
         self.done, self._total = done, total
-        if self._bar is None and self._is_watched():
-            self._bar = _bar(self._run)
-            self._task = self._bar.add_task(self._label, total=total)
-            self._bar.start()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, total=total)
-
-    def stop(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _is_watched(self) -> bool:
         late = self._run.clock.monotonic() - self._started >= PATIENCE_S
-        return late and not self._run.quiet and sys.stderr.isatty()
+        if self.bar is None and late and not self._run.quiet and sys.stderr.isatty():
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            screen = console(self._run, to_stderr=True)
+            self.bar = Progress(TextColumn("{task.description}"), *columns, console=screen, transient=True)
+            self.bar.add_task(self._label, total=total)
+            self.bar.start()
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=done, total=total)
 
 
 @contextmanager
 def steps(run: CommandRun, label: str, total: int | None = None) -> Iterator[ProgressSteps]:
-    """Count steps while the work goes on."""
+    """Count steps while the work goes on; the bar goes with it."""
     counting = ProgressSteps(run, label, total)
     try:
         yield counting
     finally:
-        counting.stop()
-
-
-def _bar(run: CommandRun) -> Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console(run, to_stderr=True), transient=True)
+        if counting.bar is not None:
+            counting.bar.stop()
 
 
 # ---------------------------------------------------------------- exits

@@ -70,14 +70,21 @@ def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
     """The answer as trees, one after the other."""
     yield text(("? ", "bold magenta"), (line(answer.question.text), "bold"))
     yield _plan(answer.plan)
-    scales = _scales(answer)
+    # The largest value of each kind of evidence: what its bars are measured against.
+    scales: Scales = {}
+    for one in (one for hit in answer for one in hit.evidence):
+        scales[one.step, one.name] = max(scales.get((one.step, one.name), 0.0), abs(one.value))
     for place, hit in enumerate(answer, 1):
         yield _hit(place, hit, now, scales)
     if not answer.hits:
         yield text(("nothing fits", "bold"))
     if answer.dropped:
         yield _dropped(answer)
-    yield _time(answer)
+    whole = sum(answer.timings.values()) or 1.0
+    tree = _tree(text(("time", "bold"), (f" · {answer.quality.ms:.1f} ms", "dim")))
+    for step, ms in answer.timings.items():
+        tree.add(text((f"{step:<12} ", "dim"), (bar(ms / whole, BAR), "blue"), f" {ms:7.1f} ms"))
+    yield tree
     yield _quality(answer)
 
 
@@ -130,16 +137,6 @@ def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
     return tree
 
 
-def _scales(answer: Recall) -> Scales:
-    """The largest value of each kind of evidence: what its bars are measured against."""
-    scales: Scales = {}
-    for hit in answer:
-        for one in hit.evidence:
-            key = (one.step, one.name)
-            scales[key] = max(scales.get(key, 0.0), abs(one.value))
-    return scales
-
-
 def _evidence(evidence: Evidence, scale: float) -> Text:
     """One piece: a factor by where it pushes, anything else by a bar against the best of its kind."""
     name = (f"{line(evidence.name):<{NAME}} ", "dim")
@@ -165,14 +162,6 @@ def _dropped(answer: Recall) -> Tree:
         tree.add(cut(row))
     if len(answer.dropped) > DROPPED_SHOWN:
         tree.add(text((f"and {len(answer.dropped) - DROPPED_SHOWN:,} more: --json lists them all", "dim")))
-    return tree
-
-
-def _time(answer: Recall) -> Tree:
-    whole = sum(answer.timings.values()) or 1.0
-    tree = _tree(text(("time", "bold"), (f" · {answer.quality.ms:.1f} ms", "dim")))
-    for step, ms in answer.timings.items():
-        tree.add(text((f"{step:<12} ", "dim"), (bar(ms / whole, BAR), "blue"), f" {ms:7.1f} ms"))
     return tree
 
 
@@ -374,15 +363,9 @@ def context(run: CommandRun, made: Context, *, explain: bool) -> None:
 
     Prints the system prompt with what is remembered, and what was said before. It counts as no use.
     """
-    say(run, *(_table(made) if explain else _prompt(made)))
-
-
-def _prompt(made: Context) -> Iterator[RenderableType]:
-    """The prompt as a model gets it, message by message."""
-    if made.system_prompt:
-        yield text((made.system_prompt, ""))
-    for one in made.conversation:
-        yield text((f"{one.role}: ", "dim"), one.content)
+    prompt = [text((made.system_prompt, ""))] if made.system_prompt else []
+    prompt += [text((f"{one.role}: ", "dim"), one.content) for one in made.conversation]
+    say(run, *(_table(made) if explain else prompt))
 
 
 def _table(made: Context) -> Iterator[RenderableType]:

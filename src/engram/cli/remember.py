@@ -190,19 +190,17 @@ def _messages(piped: str) -> list[Any]:
     try:
         whole = json.loads(piped)
     except json.JSONDecodeError:
-        whole = [_line(number, row) for number, row in enumerate(piped.splitlines(), 1) if row.strip()]
+        whole = []
+        for number, row in enumerate(piped.splitlines(), 1):
+            try:
+                whole += [json.loads(row)] if row.strip() else []
+            except json.JSONDecodeError as error:
+                raise WrongType(f"line {number}", row[:40], "JSON") from error
     if isinstance(whole, dict):
         whole = whole.get("messages", [whole])
     if not isinstance(whole, list):
         raise WrongType("messages", whole, "a list of messages")
     return whole
-
-
-def _line(number: int, row: str) -> Any:
-    try:
-        return json.loads(row)
-    except json.JSONDecodeError as error:
-        raise WrongType(f"line {number}", row[:40], "JSON") from error
 
 
 def _told(heard: Observation) -> Iterator[Text]:

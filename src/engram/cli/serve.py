@@ -11,7 +11,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -295,16 +294,14 @@ def create(run: CommandRun, issued: Issued) -> None:
 @presented("list", Spelling("tokens.list"))
 def list_tokens(run: CommandRun, found: Sequence[Token]) -> None:
     """List tokens, oldest first; secrets are not kept."""
-    now = run.clock.now()
-    told = table(("id", "role", "used", "name", "place"), [_row(one, now) for one in found])
+    now, rows = run.clock.now(), []
+    for one in found:
+        used = age(one.last_used, now) if one.last_used else "never"
+        end = "revoked" if one.revoked_at else "expired" if not one.is_valid(now) else used
+        rows.append((one.id, str(one.role), end, line(one.name), line(str(one.scope))))
+    told = table(("id", "role", "used", "name", "place"), rows)
     none = text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim"))
     tell(run, found, told if found else none, quiet=[one.id for one in found])
-
-
-def _row(one: Token, now: datetime) -> tuple[str, ...]:
-    used = age(one.last_used, now) if one.last_used else "never"
-    end = "revoked" if one.revoked_at else "expired" if not one.is_valid(now) else used
-    return one.id, str(one.role), end, line(one.name), line(str(one.scope))
 
 
 @presented("revoke", Spelling("tokens.revoke"))
