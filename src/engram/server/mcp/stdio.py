@@ -29,10 +29,8 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
         return
     memory = Opened(open)
     _end_on_signals(memory)
-    calls = Unanswered()
-    wire = Wire(goes, calls, greeted=bool(handshake.seen))
     try:
-        _hand_over(toolset, memory, StdioLines([*handshake.seen, pending], came, calls), wire)
+        _hand_over(toolset, memory, Wire(came, goes, handshake.seen, pending))
     finally:
         memory.close()
 
@@ -85,7 +83,7 @@ def load() -> None:
     import engram.server.mcp.serving  # noqa: F401
 
 
-def _hand_over(toolset: str, memory: Opened, lines: StdioLines, wire: Wire) -> None:
+def _hand_over(toolset: str, memory: Opened, wire: Wire) -> None:
     import anyio
     import anyio.to_thread
     from mcp.server.stdio import stdio_server
@@ -94,9 +92,7 @@ def _hand_over(toolset: str, memory: Opened, lines: StdioLines, wire: Wire) -> N
     from engram.server.mcp.serving import Carrier, build
     from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
 
-    came: Any = lines  # the SDK reads and writes lines, nothing else a file can do
-    goes: Any = wire
-
+    file: Any = wire  # the SDK reads and writes lines, nothing else a file can do
     keys = Keys(memory=memory)
 
     async def carry(_: Any, work: Callable[[Engram], Any]) -> Any:
@@ -105,7 +101,7 @@ def _hand_over(toolset: str, memory: Opened, lines: StdioLines, wire: Wire) -> N
     async def run() -> None:
         one_client = Carrier(run=carry, who=lambda _: "", keys=lambda: keys)
         server = build(ToolDispatcher(TOOLSETS[toolset]), one_client)
-        async with stdio_server(anyio.wrap_file(came), anyio.wrap_file(goes)) as (read, write):
+        async with stdio_server(anyio.wrap_file(file), anyio.wrap_file(file)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     anyio.run(run)
@@ -134,68 +130,42 @@ class Opened:
                 self._memory = None
 
 
-class Unanswered:
-    """The requests that wait for their answer. One thread reads, another writes."""
+class Wire:
+    """The lines that the SDK reads and writes; one thread reads, another writes.
 
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
+    It reads first what was kept for it, then what comes in. Its answer to a handshake that was answered
+    before is left out.
+    """
+
+    def __init__(self, came: BinaryIO, goes: BinaryIO, handshake: Sequence[bytes], pending: bytes) -> None:
+        self._kept = deque((*handshake, pending))
+        self._came, self._goes = came, goes
+        self._greeted = bool(handshake)
+        self._unanswered: set[str] = set()
         self._changed = Condition()
-
-    def came(self, line: str) -> None:
-        """A message from the client: a request, or word that one is no longer wanted."""
-        message = _message(line)
-        with self._changed:
-            if "method" in message and "id" in message:
-                self._ids.add(repr(message["id"]))
-            elif message.get("method") == "notifications/cancelled":
-                self._ids.discard(repr((message.get("params") or {}).get("requestId")))
-
-    def went(self, line: str) -> None:
-        """A message to the client: perhaps an answer."""
-        message = _message(line)
-        with self._changed:
-            self._ids.discard(repr(message.get("id")))
-            self._changed.notify_all()
-
-    def settle(self, seconds: float) -> None:
-        """Wait until every request is answered, but no longer than that."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._ids, seconds)
-
-
-class StdioLines:
-    """What the SDK reads: first what was kept for it, then what comes in."""
-
-    def __init__(self, kept: Sequence[bytes], came: BinaryIO, calls: Unanswered) -> None:
-        self._kept = deque(kept)
-        self._came = came
-        self._calls = calls
 
     def readline(self) -> str:
         """The next line; empty at the end, which is told only when what was asked is answered."""
         line = (self._kept.popleft() if self._kept else self._came.readline()).decode("utf-8", "replace")
-        if line:
-            self._calls.came(line)
-        else:
-            self._calls.settle(GRACE_S)
+        message = _message(line)
+        with self._changed:
+            if "method" in message and "id" in message:
+                self._unanswered.add(repr(message["id"]))
+            elif message.get("method") == "notifications/cancelled":
+                self._unanswered.discard(repr((message.get("params") or {}).get("requestId")))
+            elif not line:
+                self._changed.wait_for(lambda: not self._unanswered, GRACE_S)
         return line
 
-
-class Wire:
-    """What the SDK writes to. Its answer to a handshake that was answered before is left out."""
-
-    def __init__(self, goes: BinaryIO, calls: Unanswered, *, greeted: bool) -> None:
-        self._goes = goes
-        self._calls = calls
-        self._greeted = greeted
-
     def write(self, line: str) -> int:
-        """Write one message."""
+        """Write one message: perhaps an answer."""
         if not self._greeted:
             self._goes.write(line.encode())
             self._goes.flush()  # before it counts as answered, or the end could overtake it
         self._greeted = False
-        self._calls.went(line)
+        with self._changed:
+            self._unanswered.discard(repr(_message(line).get("id")))
+            self._changed.notify_all()
         return len(line)
 
     def flush(self) -> None:
