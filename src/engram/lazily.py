@@ -25,8 +25,8 @@ from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "base64", "ctypes", "dataclass", "difflib", "hashlib", "hmac", "html", "lazily", "logging", "secrets",
-    "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo",
+    "base64", "calendar", "ctypes", "dataclass", "difflib", "hashlib", "hmac", "html", "lazily", "logging",
+    "secrets", "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo",
 ]  # fmt: skip
 
 
@@ -54,6 +54,7 @@ def lazily(name: str) -> Any:
 # Modules of the standard library that a question seldom looks into: `from engram.lazily import hashlib`.
 if TYPE_CHECKING:
     import base64
+    import calendar
     import ctypes
     import difflib
     import hashlib
@@ -68,8 +69,8 @@ if TYPE_CHECKING:
     import zipfile
     import zoneinfo
 else:
-    base64, ctypes, difflib, hashlib, hmac, html, logging = map(
-        lazily, ("base64", "ctypes", "difflib", "hashlib", "hmac", "html", "logging")
+    base64, calendar, ctypes, difflib, hashlib, hmac, html, logging = map(
+        lazily, ("base64", "calendar", "ctypes", "difflib", "hashlib", "hmac", "html", "logging")
     )
     secrets, shutil, tempfile, tomllib, uuid, zipfile, zoneinfo = map(
         lazily, ("secrets", "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo")

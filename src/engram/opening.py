@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from engram import plugins
-from engram.config import Config
+from engram.config import Config, own_folder
 from engram.errors import ConfigError, EngramError, KeyNeeded, NoSuchFile, StoreError
 from engram.lazily import dataclass, hashlib, uuid
 from engram.model.clock import Clock, SystemClock
@@ -122,9 +122,7 @@ def shown(where: str) -> str:
 
 def default_file() -> Path:
     """The user's own file, in the data folder of this system."""
-    from platformdirs import user_data_path
-
-    return user_data_path("engram") / "memory.db"
+    return own_folder("data") / "memory.db"
 
 
 def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: bool) -> Tools:

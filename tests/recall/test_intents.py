@@ -179,7 +179,7 @@ def test_the_sentence_that_asks_is_found_among_those_that_tell(question: str, se
 
 
 def test_every_intent_has_a_row_with_a_reason() -> None:
-    rows = intents.rows()
+    rows = intents.ROWS
 
     assert set(rows) == set(Intent)
     assert all(row.reason for row in rows.values())

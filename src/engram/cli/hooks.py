@@ -62,9 +62,9 @@ class HookPlace:
     @property
     def config(self) -> Config:
         """The settings in force. Raises ConfigError."""
-        from engram.config import load
+        from engram.config import load, own_settings
 
-        return self.settings or load(_own_config())
+        return self.settings or load(own_settings())
 
     @property
     def access(self) -> Access:
@@ -120,11 +120,11 @@ OPTIONS = frozenset({"file", "config", "preset", "namespace", "project", "squad"
 
 def _place(named: Mapping[str, str]) -> HookPlace:
     """Where these options lead. Raises ConfigError."""
-    from engram.config import load
+    from engram.config import load, own_settings
 
     parts = {name: value for name, value in named.items() if value}
     file, preset, path = (parts.pop(name, "") for name in ("file", "preset", "config"))
-    settings = load(Path(path) if path else _own_config(), preset=preset)
+    settings = load(Path(path) if path else own_settings(), preset=preset)
     return HookPlace(file, Scope(**parts), settings)
 
 
@@ -171,16 +171,6 @@ EVENTS: Mapping[str, Callable[[Given, HookPlace], None]] = MappingProxyType(
         "pre-compact": pre_compact,
     }
 )
-
-
-def _own_config() -> Path | None:
-    named = os.environ.get("ENGRAM_CONFIG")
-    if named:
-        return Path(named)
-    from platformdirs import user_config_path
-
-    path = user_config_path("engram", appauthor=False) / "config.toml"
-    return path if path.is_file() else None
 
 
 def _say(event: str, query: str, budget: int, where: HookPlace) -> None:

@@ -133,9 +133,9 @@ class CommandRun:
 
 def default_config_path() -> Path:
     """Where the user's own configuration lies, whether or not it is there."""
-    from platformdirs import user_config_path
+    from engram.config import own_folder
 
-    return user_config_path("engram", appauthor=False) / "config.toml"
+    return own_folder("config") / "config.toml"
 
 
 def global_options(*, at_root: bool) -> list[click.Parameter]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, cast
 
+from engram.config import own_folder
 from engram.errors import EmbedderDown, InvalidInput
 from engram.lazily import dataclass, hashlib, shutil, zipfile
 
@@ -70,9 +71,7 @@ class PulledModel:
 
 def models_folder() -> Path:
     """Where pulled models lie, each in a folder of its own."""
-    import platformdirs
-
-    return platformdirs.user_data_path("engram") / "models"
+    return own_folder("data") / "models"
 
 
 def known_model(name: str) -> KnownModel | None:

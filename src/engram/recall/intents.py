@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from engram.lazily import dataclass
 from engram.model.memory import USUAL, Kind, Status
@@ -244,19 +243,23 @@ class Row:
 NEUTRAL: Final = Row(reason="no clear intent")
 
 
-@cache
-def rows() -> Mapping[Intent, Row]:
-    """The row of each intent, from `data/intents.toml`."""
-    import tomllib
-
-    table = tomllib.loads(
-        Path(__file__).with_name("data").joinpath("intents.toml").read_text(encoding="utf-8")
-    )
-    return {Intent(name): _row(values) for name, values in table.items()}
-
-
-def _row(values: Mapping[str, Any]) -> Row:
-    return Row(**{**values, "prefer": tuple(map(Kind, values.get("prefer", ())))})
+# Where a row moved away from 1.0 lost on the public sets, it went back.
+ROWS: Final[Mapping[Intent, Row]] = {
+    Intent.LOOKUP: Row(reason="one thing is asked for: nothing to add to the configured balance"),
+    Intent.EXPLORATORY: Row(candidates=1.5, reason="all there is about something: look further"),
+    Intent.COMPARATIVE: Row(candidates=1.5, reason="two things at once: candidates for both must fit in"),
+    Intent.TEMPORAL: Row(
+        reason="a time asked about is the time channel's; a time asked for stands in the words"
+    ),
+    Intent.PROCEDURAL: Row(prefer=(Kind.PROCEDURAL,), reason="how something is done is kept as a procedure"),
+    Intent.CAUSAL: Row(hops=3, reason="a cause stands behind what is asked about: walk further"),
+    Intent.ENTITY: Row(
+        candidates=1.5,
+        graph=1.5,
+        reason="what belongs to a name is found by its edges and facts as much as by words",
+    ),
+}
+"""The row of each intent."""
 
 
 # ---------------------------------------------------------------- changes

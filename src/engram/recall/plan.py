@@ -322,7 +322,7 @@ def read(question: Question, asks: str, spans: tuple[Span, ...], tools: Tools) -
     found = intents.guess(asks, timed=bool(spans), named=len(entities), others=others)
     wished = question.wish.intent
     intent = wished or found.clear
-    row = intents.rows()[intent] if intent else intents.NEUTRAL
+    row = intents.ROWS[intent] if intent else intents.NEUTRAL
     confidence = 1.0 if wished else found.confidence
     return Read(intent, confidence, row, spans, entities, intents.is_fresh(asks))
 

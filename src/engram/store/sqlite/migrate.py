@@ -100,6 +100,12 @@ def is_current(db: Db, steps: tuple[Migration, ...] | None = None) -> bool:
     return not missing(_applied(db), steps)
 
 
+def says_current(db: Db) -> bool:
+    """Whether the file says of itself that nothing is left to do: enough to read it."""
+    newest = max(int(file.name.partition("_")[0]) for file in _files())
+    return bool(db.pragma("application_id") == APPLICATION and db.pragma("user_version") == newest)
+
+
 def missing(applied: Mapping[int, str], steps: Sequence[Migration]) -> list[Migration]:
     """The steps that have not run. Refuses what a newer version wrote, and a step that is another now."""
     for step in steps:
@@ -114,9 +120,12 @@ def missing(applied: Mapping[int, str], steps: Sequence[Migration]) -> list[Migr
 @cache
 def known() -> tuple[Migration, ...]:
     """All steps this version carries, in order."""
-    folder = Path(__file__).with_name("migrations")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    files = sorted(_files(), key=lambda f: f.name)
     return tuple(_read(f.name, f.read_text(encoding="utf-8")) for f in files)
+
+
+def _files() -> Iterator[Path]:
+    return (f for f in Path(__file__).with_name("migrations").iterdir() if f.name.endswith(".sql"))
 
 
 @contextmanager

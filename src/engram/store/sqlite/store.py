@@ -36,7 +36,7 @@ from engram.store.sqlite.feedback import SqliteOpinions, SqliteRecalls
 from engram.store.sqlite.ledger import SqliteAudit, SqliteLedger
 from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
-from engram.store.sqlite.migrate import is_current, make_in_memory, migrate
+from engram.store.sqlite.migrate import is_current, make_in_memory, migrate, says_current
 from engram.store.sqlite.readers import Readers, lease, snapshot
 from engram.store.sqlite.records import SqliteAnswers, SqliteSpending, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.relations import SqliteRelations
@@ -353,7 +353,7 @@ def _open_writer(opener: Opener) -> Writer | None:
 def _check_schema(opener: Opener) -> None:
     db = opener.reader()
     try:
-        if not is_current(db):
+        if not (says_current(db) or is_current(db)):
             raise StoreError(f"{opener.path} has an older schema: open it once for writing.")
     finally:
         db.close()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from typing import Final, Literal
 
-from engram.lazily import dataclass
+from engram.lazily import calendar, dataclass
 from engram.text import lexicon
 
 # ---------------------------------------------------------------- words
@@ -111,7 +110,7 @@ def stepped(moment: datetime, count: float, unit: Grain) -> datetime:
         months = count * _MONTHS[unit]
         days = round((months - int(months)) * 30)
         year, month = divmod(moment.year * 12 + moment.month - 1 + int(months), 12)
-        day = min(moment.day, monthrange(year, month + 1)[1])
+        day = min(moment.day, calendar.monthrange(year, month + 1)[1])
         return moment.replace(year=year, month=month + 1, day=day) + timedelta(days=days)
     return moment + timedelta(seconds=count * _SECONDS.get(unit, 86400 if unit is Grain.PART else 604800))
 

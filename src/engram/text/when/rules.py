@@ -8,14 +8,13 @@ day, a range). Inside, each category is one character and a row of tokens one st
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
-from engram.lazily import dataclass
+from engram.lazily import calendar, dataclass
 from engram.text import lexicon, re
 from engram.text.when.calendar import (
     Grain,
@@ -168,7 +167,7 @@ def _in_year(partial: Partial, year: int) -> Iterator[TimeSpan]:
     elif partial.season:
         span = season_span(year, partial.season)
     elif partial.month and partial.day:
-        if 1 <= year <= 9999 and partial.day <= monthrange(year, partial.month)[1]:
+        if 1 <= year <= 9999 and partial.day <= calendar.monthrange(year, partial.month)[1]:
             span = day_span(year, partial.month, partial.day)
     elif partial.month:
         span = month_span(year, partial.month)
