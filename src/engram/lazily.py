@@ -18,7 +18,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import MISSING
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -95,21 +95,9 @@ else:
         """
         if cls is None:
             return partial(dataclass, eq=eq, frozen=frozen, slots=slots)
-        if any(dataclasses.is_dataclass(parent) for parent in cls.__bases__):
+        if any(hasattr(parent, "__dataclass_params__") for parent in cls.__bases__):
             return dataclasses.dataclass(cls, eq=eq, frozen=frozen, slots=slots)
-        own = frozenset(vars(cls))
-        made = _with_fields(cls, slots=slots)
-        settled = made.__dataclass_params__
-        settled.eq, settled.frozen = eq, frozen
-        given = {"__init__": _begun_later(made, slots=slots), "__repr__": _shown(made)}
-        if eq:
-            given |= {"__eq__": _compared(made), "__hash__": _hashed(made) if frozen else None}
-        if frozen:
-            given |= _frozen(made, slots=slots)
-        for name, method in given.items():
-            if name not in own:
-                setattr(made, name, method)
-        return made
+        return _with_fields(cls, _methods(eq=eq, frozen=frozen, slots=slots), slots=slots)
 
 
 @dataclasses.dataclass
@@ -122,31 +110,70 @@ class _Usual:
 _USUAL_KIND = _Usual.__dataclass_fields__["field"]._field_type  # type: ignore[attr-defined]  # noqa: SLF001
 
 
-def _with_fields(cls: Any, *, slots: bool) -> Any:
-    """The class with its fields described as the standard library describes them, and in slots if wanted."""
-    described: dict[str, dataclasses.Field[Any]] = {}
-    for name, hint in vars(cls).get("__annotations__", {}).items():
-        if str(hint).removeprefix("typing.").startswith("ClassVar"):
-            continue
-        default = vars(cls).get(name, MISSING)
-        one = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
-        one.name, one.type, one.kw_only = name, hint, False
-        one._field_type = _USUAL_KIND  # type: ignore[union-attr]  # noqa: SLF001
-        if one.default is not MISSING:
-            setattr(cls, name, one.default)
-        elif default is not MISSING:
-            delattr(cls, name)
-        described[name] = one
-    cls.__dataclass_fields__ = described
-    cls.__dataclass_params__ = copy(_Usual.__dataclass_params__)  # type: ignore[attr-defined]
-    cls.__match_args__ = tuple(name for name, one in described.items() if one.init)  # type: ignore[misc]
-    if not slots:
-        return cls
-    left_out = {*described, "__dict__", "__weakref__"}
-    body = {name: value for name, value in vars(cls).items() if name not in left_out}
-    made = type(cls)(cls.__name__, cls.__bases__, body | {"__slots__": tuple(described)})
-    made.__qualname__ = cls.__qualname__
+@cache
+def _methods(*, eq: bool, frozen: bool, slots: bool) -> dict[str, Any]:
+    """What all classes of a kind have in common."""
+    settled = copy(_Usual.__dataclass_params__)  # type: ignore[attr-defined]
+    settled.eq, settled.frozen = eq, frozen
+    given: dict[str, Any] = {"__dataclass_params__": settled, "__repr__": _shown}
+    if eq:
+        given |= {"__eq__": _equal, "__hash__": _hashed if frozen else None}
+    if frozen:
+        given |= {"__setattr__": _refuse, "__delattr__": _refuse}
+    if frozen and slots:
+        given |= {"__getstate__": _state, "__setstate__": _set_state}
+    return given
+
+
+def _with_fields(cls: Any, methods: dict[str, Any], *, slots: bool) -> Any:
+    """The class with its fields, in slots if wanted, and with these methods where it has none of its own."""
+    body = dict(vars(cls))
+    given = {
+        name: body.pop(name, MISSING)
+        for name, hint in body.get("__annotations__", {}).items()
+        if not str(hint).removeprefix("typing.").startswith("ClassVar")
+    }
+    is_new = "__init__" not in body
+    if slots:
+        body = {**methods, **body, "__slots__": tuple(given)}
+        body.pop("__dict__", None)
+        body.pop("__weakref__", None)
+        made = type(cls)(cls.__name__, cls.__bases__, body)
+        made.__qualname__ = cls.__qualname__
+    else:
+        made = cls
+        for name, method in methods.items():
+            if name not in body:
+                setattr(made, name, method)
+        for name, default in given.items():
+            if isinstance(default, dataclasses.Field):
+                delattr(made, name)
+                if default.default is not MISSING:
+                    setattr(made, name, default.default)
+    asked = (name for name, one in given.items() if not isinstance(one, dataclasses.Field) or one.init)
+    made.__match_args__ = tuple(asked)  # type: ignore[misc]
+    made.__dataclass_fields__ = _Described(made, given)
+    if is_new:
+        made.__init__ = _begun_later(made, slots=slots)
     return made
+
+
+class _Described:
+    """Stands for the fields of a class until they are looked at, described as the standard library does."""
+
+    def __init__(self, made: Any, given: dict[str, Any]) -> None:
+        self._made, self._given = made, given
+
+    def __get__(self, one: object, owner: type) -> dict[str, dataclasses.Field[Any]]:
+        described = {name: self._field(name, default) for name, default in self._given.items()}
+        self._made.__dataclass_fields__ = described
+        return described
+
+    def _field(self, name: str, default: Any) -> dataclasses.Field[Any]:
+        one = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        one.name, one.type, one.kw_only = name, self._made.__annotations__[name], False
+        one._field_type = _USUAL_KIND  # type: ignore[union-attr]  # noqa: SLF001
+        return one
 
 
 FEW = 4
@@ -221,60 +248,56 @@ def _written_init(made: Any, *, slots: bool) -> Any:
     return written
 
 
-def _shown(made: Any) -> Any:
-    names = [one.name for one in dataclasses.fields(made) if one.repr]
-
-    @recursive_repr()
-    def __repr__(self: Any) -> str:  # noqa: N807
-        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__qualname__}({inner})"
-
-    return __repr__
+@recursive_repr()
+def _shown(self: Any) -> str:
+    names = (one.name for one in dataclasses.fields(self) if one.repr)
+    return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
-def _compared(made: Any) -> Any:
-    read = _reader([one.name for one in dataclasses.fields(made) if one.compare])
-
-    def __eq__(self: Any, other: object) -> Any:  # noqa: N807
-        return read(self) == read(other) if type(other) is type(self) else NotImplemented
-
-    return __eq__
+def _equal(self: Any, other: object) -> Any:
+    kind: Any = type(self)
+    read = _compared(kind)
+    return read(self) == read(other) if type(other) is type(self) else NotImplemented
 
 
-def _hashed(made: Any) -> Any:
-    read = _reader(
-        [one.name for one in dataclasses.fields(made) if (one.compare if one.hash is None else one.hash)]
-    )
-
-    def __hash__(self: Any) -> int:  # noqa: N807
-        return hash(read(self))
-
-    return __hash__
+def _hashed(self: Any) -> int:
+    kind: Any = type(self)
+    return hash(_counted(kind)(self))
 
 
-def _frozen(made: Any, *, slots: bool) -> dict[str, Any]:
-    """Nothing of it can be set or deleted; what lives in slots is pickled and copied as a row of values."""
-    names = [one.name for one in dataclasses.fields(made)]
+def _refuse(self: Any, name: str, *value: Any) -> None:
+    """Nothing of a frozen one can be set or deleted but what a class made from it adds."""
+    if "__dataclass_params__" in vars(type(self)) or name in self.__dataclass_fields__:
+        what = "assign to" if value else "delete"
+        raise dataclasses.FrozenInstanceError(f"cannot {what} field {name!r}")
+    (object.__setattr__ if value else object.__delattr__)(self, name, *value)
 
-    def refuse(self: Any, name: str, *value: Any) -> None:
-        if type(self) is made or name in names:
-            what = "assign to" if value else "delete"
-            raise dataclasses.FrozenInstanceError(f"cannot {what} field {name!r}")
-        (object.__setattr__ if value else object.__delattr__)(self, name, *value)
 
-    given: dict[str, Any] = {"__setattr__": refuse, "__delattr__": refuse}
-    if slots:
-        read = _reader(names)
+def _state(self: Any) -> tuple[Any, ...]:
+    """What lives in slots is pickled and copied as a row of values."""
+    kind: Any = type(self)
+    return _all(kind)(self)
 
-        def __getstate__(self: Any) -> Any:  # noqa: N807
-            return read(self)
 
-        def __setstate__(self: Any, values: tuple[Any, ...]) -> None:  # noqa: N807
-            for name, value in zip(names, values, strict=True):
-                object.__setattr__(self, name, value)
+def _set_state(self: Any, values: tuple[Any, ...]) -> None:
+    for name, value in zip(self.__dataclass_fields__, values, strict=True):
+        object.__setattr__(self, name, value)
 
-        given |= {"__getstate__": __getstate__, "__setstate__": __setstate__}
-    return given
+
+@cache
+def _all(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    return _reader([one.name for one in dataclasses.fields(kind)])
+
+
+@cache
+def _compared(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    return _reader([one.name for one in dataclasses.fields(kind) if one.compare])
+
+
+@cache
+def _counted(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    fields = dataclasses.fields(kind)
+    return _reader([one.name for one in fields if (one.compare if one.hash is None else one.hash)])
 
 
 def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:

@@ -179,10 +179,13 @@ def open_store(
         how = store_settings(settings, read_only=read_only)
         return PostgresStore.open_address(where, clock, how), sealing
     from engram.store.sqlite import SqliteStore
-    from engram.store.sqlite.reencrypt import settle
+    from engram.store.sqlite.connection import is_unsettled
 
     wanted = store_settings(settings, read_only=read_only)
-    settle(where, clock)
+    if is_unsettled(where):
+        from engram.store.sqlite.reencrypt import settle
+
+        settle(where, clock)
     found = find_keys(where, key)
     for keys in found:
         _guard_process(keys)

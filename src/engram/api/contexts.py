@@ -24,16 +24,17 @@ from engram.model.context import (
     Message,
     Sections,
 )
-from engram.model.knowledge import Abstraction
 from engram.model.memory import Filters, Memory, Priority, Status, Tier
 from engram.model.recall import Hit, Question
-from engram.model.scope import Access, Scope
 from engram.ports import Store, View
 from engram.text.tokens import count
 
 if TYPE_CHECKING:
     from engram.api.caller import CallerContext
     from engram.api.recalling import Recalling
+    from engram.context.history import Summarize
+    from engram.model.knowledge import Abstraction
+    from engram.model.scope import Access, Scope
 
 
 STANDING: Final = 100

@@ -15,10 +15,8 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from engram.config import Config
 from engram.lazily import dataclass
 from engram.model.clock import SystemClock
-from engram.model.memory import Filters
 from engram.model.scope import Access, Role, Scope
 from engram.opening import open_store
 from engram.ports import View
@@ -27,8 +25,9 @@ from engram.text import re
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from engram.config import Config
     from engram.engine import Engram
-    from engram.model.memory import Memory
+    from engram.model.memory import Filters, Memory
     from engram.model.recall import Hit
 
 

@@ -25,15 +25,17 @@ from functools import cache, lru_cache
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from engram.config import ContextConfig
 from engram.errors import ConfigError
 from engram.lazily import dataclass, tomllib
 from engram.model.context import SECTIONS, Knowing, LanguageModel
 from engram.model.memory import Memory, Status
-from engram.model.session import Slot
 from engram.text import re, tokens
+
+if TYPE_CHECKING:
+    from engram.config import ContextConfig
+    from engram.model.session import Slot
 
 SHARES: Final[Mapping[str, float]] = MappingProxyType(
     {

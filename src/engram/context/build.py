@@ -17,12 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from engram.config import ContextConfig
 from engram.context import budget, history
 from engram.context.budget import MOST_MEMORIES, Need, Ruler, allot, budget_of, memories_for, reserve_of
-from engram.context.history import Summarize
 from engram.errors import PromptTooLong
 from engram.lazily import dataclass
 from engram.model.capture import Part
@@ -37,13 +35,17 @@ from engram.model.context import (
     Sections,
     Shown,
 )
-from engram.model.knowledge import Abstraction
 from engram.model.memory import Memory, Priority
 from engram.model.recall import Hit
 from engram.rules.injection import is_suspect, may_enter_prompts
 from engram.text import tokens as text_tokens
 from engram.text.tokens import Parcel
 from engram.text.words import content_hash
+
+if TYPE_CHECKING:
+    from engram.config import ContextConfig
+    from engram.context.history import Summarize
+    from engram.model.knowledge import Abstraction
 
 # ---------------------------------------------------------------- documents
 # Sections of lines come in; what fits of each comes out. A memory gets shorter before it disappears.

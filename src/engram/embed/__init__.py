@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engram import plugins
-from engram.config import EmbedConfig, RerankConfig
-from engram.embed.models import prefixes_of
 from engram.embed.static import WEIGHTS, StaticEmbedder
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderRefused
 from engram.model.clock import Clock, SystemClock
-from engram.model.memory import Space
 from engram.ports import HEALTH_SECONDS, Embedded, Embedder, Health, Reranker, Vectors
 from engram.rules.sealing import TURNED, is_turned
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from engram.config import EmbedConfig, RerankConfig
+    from engram.model.memory import Space
 
 
 # ---------------------------------------------------------------- chain
@@ -232,6 +232,7 @@ def _one(name: str, settings: EmbedConfig, clock: Clock) -> Embedder:
 
 
 def _remote(kind: str, settings: EmbedConfig, clock: Clock) -> Embedder:
+    from engram.embed.models import prefixes_of
     from engram.embed.remote import DIALECTS, RemoteEmbedder, Server
 
     dialect = DIALECTS[kind]

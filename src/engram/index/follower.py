@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from engram.errors import EngramError
 from engram.index.ranking import Columns, Places, VectorLines, lengths
 from engram.lazily import logging
-from engram.model.memory import Space
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.rules.vectors import restore, sign, unit
 
 if TYPE_CHECKING:
+    from engram.model.memory import Space
     from engram.ports import Floats
 
 

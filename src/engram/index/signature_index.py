@@ -24,11 +24,11 @@ from engram.index import ranking
 from engram.index.follower import Cells, Follower
 from engram.index.ranking import GONE, Array, Found, Places, Sampler, VectorLines
 from engram.model.memory import Space, Status
-from engram.model.scope import Access
 from engram.ports import IndexStats, NearSearch, Noise, Reach, SearchedSpace, Store, View
 from engram.rules.vectors import sign, unit
 
 if TYPE_CHECKING:
+    from engram.model.scope import Access
     from engram.ports import Floats, Keys
 
 EXACT_LIMIT = 20_000  # up to so many vectors each is compared exactly

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engram import plugins
-from engram.lazily import dataclass
+from engram.lazily import dataclass, lazily
 from engram.model.clock import to_micros
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory
@@ -23,9 +23,7 @@ from engram.recall.candidates import Candidate, moments
 from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
 from engram.recall.pool import Pool
-from engram.rules import commitments
 from engram.rules.activation import Reached, Spread, confidence_now, spread
-from engram.rules.chains import TrailAnswer, follow, is_over
 from engram.rules.entities import also_called
 from engram.text import words
 from engram.text.cues import Cue, cues
@@ -34,6 +32,11 @@ from engram.text.statement import USER
 if TYPE_CHECKING:
     from engram.ports import Keys
     from engram.recall.pool import Numbers
+    from engram.rules import chains, commitments
+    from engram.rules.chains import TrailAnswer
+else:
+    chains = lazily("engram.rules.chains")
+    commitments = lazily("engram.rules.commitments")
 
 VECTOR_CANDIDATES = 20  # candidates by meaning, beside as many as hits are asked for (measured)
 HIDDEN_CANDIDATES = 20  # candidates by meaning among what is confidential
@@ -235,7 +238,7 @@ def _answers(starts: Sequence[str], asked: Sequence[Cue], plan: Planned, tools: 
         return called
 
     now, hops = tools.clock.now(), FACT_HOPS
-    return follow(starts, asked, fetch, names_of, hops=hops, now=now)
+    return chains.follow(starts, asked, fetch, names_of, hops=hops, now=now)
 
 
 def _explained(asked: Sequence[Cue], named: Sequence[Entity], plan: Planned) -> float:
@@ -490,7 +493,7 @@ def _what_matters(view: View, tools: Tools) -> dict[str, float]:
     keys, now = tools.store.memories.keys([one.id for one in page]), tools.clock.now()
     told: dict[int, set[str]] = {}
     for claim in tools.store.facts.told(FactQuery(subjects=frozenset({USER})), view, READ):
-        if claim.fact.predicate in MAIN_FACTS and not is_over(claim, now):
+        if claim.fact.predicate in MAIN_FACTS and not chains.is_over(claim, now):
             told.setdefault(claim.key, set()).add(claim.fact.predicate)
     return {
         one.id: one.importance + PINNED * one.pinned + OF_A_LIFE * len(told.get(keys[one.id], ()))

@@ -11,17 +11,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from engram.model.facts import Entity
+from engram.lazily import lazily
 from engram.model.memory import Lifecycle, Memory, Status
 from engram.model.recall import Dropped, Evidence, Hit, Question, Trust
-from engram.ports import Tools
 from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own, trust
-from engram.recall.plan import Planned
-from engram.rules.importance import COLD, cold_ones
 from engram.text import tokens, words
 from engram.text.tokens import Parcel
+
+if TYPE_CHECKING:
+    from engram.model.facts import Entity
+    from engram.ports import Tools
+    from engram.recall.plan import Planned
+    from engram.rules import importance
+else:
+    importance = lazily("engram.rules.importance")
 
 SAID_ENOUGH = 0.75
 """Share of a question's words, by how much they tell, that suffices alone."""
@@ -67,12 +73,12 @@ def drop_unwanted(
 
 def _cold_last(kept: list[Candidate], tools: Tools) -> list[Candidate]:
     """What has become cold stands behind all that has not."""
-    known = cold_ones(tools.store.upkeep.judged(COLD, [one.record.id for one in kept]))
+    known = importance.cold_ones(tools.store.upkeep.judged(importance.COLD, [one.record.id for one in kept]))
     cold = [one for one in kept if one.record.id in known]
     warm = [one for one in kept if one.record.id not in known]
     for one in cold if warm else ():
         one.score = min(one.score, warm[-1].score)
-        one.told.append(Evidence("tier", COLD, 1.0, "stands behind what is in use"))
+        one.told.append(Evidence("tier", importance.COLD, 1.0, "stands behind what is in use"))
     return [*warm, *cold]
 
 

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engram.model.recall import Question, Recall
-from engram.ports import ConversationBias, Tools
 from engram.recall import channels
 from engram.recall import plan as plans
 from engram.recall.drop import drop_unwanted, pack
 from engram.recall.judge import chosen, judge, measure
 from engram.recall.pool import Pool
 from engram.recall.rerank import newest_first, rerank
+
+if TYPE_CHECKING:
+    from engram.ports import ConversationBias, Tools
 
 EXPAND_BELOW = 0.25  # best relevance under which a model is asked for other words
 EXPAND_SHARE = 0.8  # what a find by other words counts against the question's

@@ -13,21 +13,24 @@ from itertools import count
 from math import inf, log1p, log2, prod
 from operator import truediv
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from engram.config import RetentionConfig
 from engram.model.memory import Layer, Lifecycle, Memory, Status, Verification
 from engram.model.recall import Hit, Intent, Quality, Question, Trust
-from engram.model.scope import Scope
-from engram.ports import Tools
 from engram.recall import channels, intents
-from engram.recall.candidates import Candidate
 from engram.recall.plan import SHORT_RELEVANCE, Planned
-from engram.recall.pool import Pool
 from engram.rules.retention import DAY_S, freshness, half_life
 from engram.rules.traits import REFERENCE
 from engram.text import lexicon, re, words
 from engram.text.bm25 import phrase_share
 from engram.text.slots import kinds_asked, value_kinds
+
+if TYPE_CHECKING:
+    from engram.config import RetentionConfig
+    from engram.model.scope import Scope
+    from engram.ports import Tools
+    from engram.recall.candidates import Candidate
+    from engram.recall.pool import Pool
 
 JUDGED = 25  # candidates whose records are read and judged, at least (measured)
 SESSION_SHARE = 0.3  # share that the best turns of a session lend to all of it (measured)

@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from engram.lazily import dataclass
-from engram.model.clock import Clock
-from engram.model.memory import Memory
-from engram.ports import Store, Tools
 from engram.rules.archival import as_it_was
+
+if TYPE_CHECKING:
+    from engram.model.clock import Clock
+    from engram.model.memory import Memory
+    from engram.ports import Store, Tools
 
 
 def as_of(tools: Tools, at: datetime) -> Tools:

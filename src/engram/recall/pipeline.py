@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from engram.model.clock import Clock
 from engram.model.memory import USUAL
 from engram.model.recall import Question, Recall, Traces
 from engram.ports import ConversationBias, NoAdvisor, Tools, Unit
-from engram.recall import channels, intents, past
+from engram.recall import channels, intents
 from engram.recall import plan as plans
 from engram.recall.drop import drop_unwanted, pack
 from engram.recall.expand import expand
 from engram.recall.judge import chosen, judge, measure
 from engram.recall.rerank import newest_first, over_sessions, rerank
 from engram.rules.activation import EDGE_GAIN, FADING
+
+if TYPE_CHECKING:
+    from engram.model.clock import Clock
 
 READERS = frozenset({"cross_encoder", "model"})
 """Ways of reranking in which somebody reads."""
@@ -50,6 +53,8 @@ def _asks_a_model(question: Question, tools: Tools) -> bool:
 
 def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> Recall:
     if question.filters.as_of is not None:
+        from engram.recall import past
+
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     question, hints = intents.widen(question)
     question = _with_what_was_said(question)

@@ -21,13 +21,13 @@ import numpy as np
 
 from engram.ports import Matched, View
 from engram.recall.candidates import Candidate
-from engram.recall.plan import Planned
 from engram.text.bm25 import K1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engram.ports import Keys
+    from engram.recall.plan import Planned
 
     Found = Sequence[tuple[int, float]]
     Numbers = NDArray[np.float64]

@@ -10,9 +10,10 @@ from functools import partial
 from itertools import combinations
 from math import exp
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from engram.errors import RerankerDown
-from engram.lazily import dataclass
+from engram.lazily import dataclass, lazily
 from engram.model.facts import EdgeType
 from engram.model.memory import SOURCE_TRUST, Memory, Status
 from engram.model.recall import Evidence, Question
@@ -21,14 +22,19 @@ from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE, asks_of_oneself, gain
 from engram.recall.plan import USER, Planned
-from engram.rules.sameness import JACCARD_ALONE, things
 from engram.text import re
-from engram.text.assertion import change_told
 from engram.text.cues import slots_asked, slots_told
 from engram.text.facts import facts
 from engram.text.marks import differences, marks
 from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
+
+if TYPE_CHECKING:
+    from engram.rules import sameness
+    from engram.text import assertion
+else:
+    assertion = lazily("engram.text.assertion")
+    sameness = lazily("engram.rules.sameness")
 
 MMR_LAMBDA = 0.7  # relevance against variety
 MMR_DEPTH = 15  # how far down the list reranking looks (measured)
@@ -137,7 +143,7 @@ def _by_vectors(head: Sequence[Candidate], plan: Planned) -> tuple[dict[Pair, fl
 
 def _by_words(head: Sequence[Candidate]) -> tuple[dict[Pair, float], list[Pair]]:
     """The same by shared words, where there are no vectors."""
-    start = JACCARD_ALONE
+    start = sameness.JACCARD_ALONE
     said = {one.key: content_words(one.record.content) for one in head}
     shares = {
         _sorted(a, b): len(said[a] & said[b]) / max(1, len(said[a] | said[b]))
@@ -546,8 +552,8 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
 
 def _speaks_of_the_same(memory: Memory, before: Memory) -> bool:
     """Whether it names a thing that the statement before names, or nothing at all: "it's 9174 now"."""
-    named = things(memory.content)
-    return not named or not named.isdisjoint(things(before.content))
+    named = sameness.things(memory.content)
+    return not named or not named.isdisjoint(sameness.things(before.content))
 
 
 def _lacks_thing(first: Candidate, one: Candidate, asked: Asked) -> bool:
@@ -591,7 +597,7 @@ def _ended_by(first: Candidate, shown: Sequence[Candidate]) -> set[int]:
 
 
 def _change_told(memory: Memory) -> float:
-    return 1.0 if memory.details.get("corrects") else change_told(memory.content)
+    return 1.0 if memory.details.get("corrects") else assertion.change_told(memory.content)
 
 
 def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:

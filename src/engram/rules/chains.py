@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engram.lazily import dataclass
 from engram.model.facts import Claim, Fact, ToldFact
 from engram.text import lexicon
-from engram.text.cues import Cue
 from engram.text.statement import roles
+
+if TYPE_CHECKING:
+    from engram.text.cues import Cue
 
 Fetch = Callable[[frozenset[str], int], Sequence[Claim]]
 """Claims whose subject or object is one of the names, at most so many of each."""

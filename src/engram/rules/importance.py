@@ -13,17 +13,19 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engram.config import Config
 from engram.lazily import dataclass
-from engram.model.maintenance import Judgement
 from engram.model.memory import Affect, Kind, Layer, Lifecycle, Memory, Policy, Priority
 from engram.rules.retention import DAY_S, age_days, half_life_by_source, l2, retention, unused_days
 from engram.rules.traits import by_layers, is_confirmed, is_disputed, protected
 from engram.text import feelings
 from engram.text.lexicon import listed
 from engram.text.marks import is_correction
+
+if TYPE_CHECKING:
+    from engram.model.maintenance import Judgement
 
 REPETITION_WEIGHT = 2.5  # uses that being said again counts for, in reinforcement (layers)
 HEAT_USES = 2.0  # reinforcement that gives 63 % of the heat

@@ -19,10 +19,9 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
 from math import log1p
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engram.lazily import dataclass
-from engram.model.facts import Fact
 from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words
 from engram.text.assertion import ASSERTED, Stance, change_told, judged, model_change
@@ -42,6 +41,9 @@ from engram.text.reading import read_once
 from engram.text.slots import names_its_subject
 from engram.text.statement import USER
 from engram.text.words import is_wide
+
+if TYPE_CHECKING:
+    from engram.model.facts import Fact
 
 JACCARD_SAME = 0.50  # shared words, beside a near vector, that make a repetition
 JACCARD_ALONE = 0.85  # shared words that make a repetition without vectors

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from engram.lazily import base64, hashlib, hmac
-from engram.model.capture import Turn
 from engram.model.memory import SUSPICION, Memory, SealedWords, Space, Tier
 from engram.rules.injection import SIGNS
 from engram.rules.sensitivity import at_least, label, masked, redacted, sensitive_parts, tier_of
@@ -24,6 +23,7 @@ from engram.text.forms import FormsOnDemand
 from engram.text.words import content_hash
 
 if TYPE_CHECKING:
+    from engram.model.capture import Turn
     from engram.ports import Embedded, Floats, KeyRing
 
 

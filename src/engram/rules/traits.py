@@ -5,15 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engram.config import Config
-from engram.model.capture import Draft
 from engram.model.memory import TAG_LIMIT, Kind, Memory, Policy, Priority, Status, Verification
 from engram.model.session import LoopState
 from engram.text import facts, lexicon, names, re
 from engram.text.cues import slots_told
 from engram.text.statement import USER
+
+if TYPE_CHECKING:
+    from engram.model.capture import Draft
 
 USUAL = Config()
 BY_HAND: Final = frozenset({"human", "agent"})

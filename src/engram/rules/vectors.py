@@ -10,7 +10,6 @@ import mmap
 from functools import lru_cache
 from math import inf, prod, sqrt
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -175,6 +174,8 @@ def coins(count: int) -> list[int]:
     >>> coins(8)
     [0, 0, 0, 0, 0, 0, 0, 1]
     """
+    from random import Random
+
     state = [ROTATION_SEED]
     for place in range(1, 624):
         state.append((1_812_433_253 * (state[-1] ^ (state[-1] >> 30)) + place) & 0xFFFFFFFF)

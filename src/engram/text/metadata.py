@@ -10,16 +10,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from engram.lazily import lazily
 from engram.model.facts import words_of
-from engram.model.maintenance import Reference, RefKind
-from engram.model.memory import Filters
-from engram.text import feelings, lexicon, re
+from engram.text import lexicon, re
 from engram.text.kinds import known, mentioned, topics
 from engram.text.names import FoundName, entities
 from engram.text.reading import read_once
 from engram.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from engram.model import maintenance
+    from engram.model.maintenance import Reference
+    from engram.model.memory import Filters
+    from engram.text import feelings
+else:
+    feelings = lazily("engram.text.feelings")
+    maintenance = lazily("engram.model.maintenance")
 
 # ---------------------------------------------------------------- facets
 # Facets: what a memory speaks of comes in; the values it is filtered by come out, and what a filter wants.
@@ -152,30 +160,30 @@ def references(text: str) -> tuple[Reference, ...]:
 def _fixed(text: str) -> Iterator[Reference]:
     for one in entities(text):
         if one.type == "file":
-            yield Reference(RefKind.FILE, one.name)
+            yield maintenance.Reference(maintenance.RefKind.FILE, one.name)
         elif one.type == "url":
-            yield Reference(RefKind.URL, one.name)
+            yield maintenance.Reference(maintenance.RefKind.URL, one.name)
 
 
 def _symbols(text: str) -> Iterator[Reference]:
     """Names of functions and classes: called, quoted as code, or said to be one."""
     for match in _CALL.finditer(text):
-        yield Reference(RefKind.SYMBOL, match[1].rpartition(".")[2])
+        yield maintenance.Reference(maintenance.RefKind.SYMBOL, match[1].rpartition(".")[2])
     for match in _QUOTED.finditer(text):
         if _is_code(match[1]) and not _is_file(match[1]):
-            yield Reference(RefKind.SYMBOL, match[1].rpartition(".")[2])
+            yield maintenance.Reference(maintenance.RefKind.SYMBOL, match[1].rpartition(".")[2])
     for pattern in _said():
         for match in pattern.finditer(text):
-            yield Reference(RefKind.SYMBOL, match[1])
+            yield maintenance.Reference(maintenance.RefKind.SYMBOL, match[1])
 
 
 def _versions(text: str) -> Iterator[Reference]:
     for match in _VERSION.finditer(text):
         if match[1].lower() == "version":
             continue
-        yield Reference(RefKind.VERSION, match[1].lower(), match[2])
+        yield maintenance.Reference(maintenance.RefKind.VERSION, match[1].lower(), match[2])
     for match in _OF.finditer(text):
-        yield Reference(RefKind.VERSION, match[2].lower(), match[1])
+        yield maintenance.Reference(maintenance.RefKind.VERSION, match[2].lower(), match[1])
 
 
 def _is_code(name: str) -> bool:

@@ -207,6 +207,15 @@ def can_hold_a_log(path: str) -> bool:
     return os.access(Path(path).absolute().parent, os.W_OK)
 
 
+NEW, OLD, OLD_LOG = "-new", "-old", "-wal-old"
+"""What stands beside a file while it is brought to another key."""
+
+
+def is_unsettled(path: str) -> bool:
+    """Whether somebody died, or is at work, bringing a file to another key."""
+    return any(os.path.lexists(path + suffix) for suffix in (NEW, OLD, OLD_LOG))
+
+
 def _create(path: Path) -> None:
     if path.exists():
         return

@@ -11,21 +11,23 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engram.lazily import dataclass
 from engram.model.clock import from_micros
 from engram.model.facts import Entity
 from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role
-from engram.ports import Reach, View
 from engram.rules.entities import keys_of
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask
 from engram.store.sqlite.memories import BY_KEYS
-from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_keys, as_list
 from engram.store.sqlite.views import Places, WhereClause, where
+
+if TYPE_CHECKING:
+    from engram.ports import Reach, View
+    from engram.store.sqlite.readers import Readers
 
 NAMESPACES = """
 SELECT id

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.clock import to_micros
-from engram.model.event import Page, Stats
 from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Space, Tier
-from engram.model.scope import Access
 from engram.ports import Reach, View
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite import vectors, views
 from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
-from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, WhereClause, where, where_event
 
 if TYPE_CHECKING:
+    from engram.model.event import Page, Stats
+    from engram.model.scope import Access
     from engram.ports import Keys
+    from engram.store.sqlite.readers import Readers
 
 
 # ---------------------------------------------------------------- counts
@@ -100,6 +100,8 @@ def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
             for counter, name in zip(group, (*names, Layer(layer).name.lower()), strict=True):
                 counter[name] += count
     status, kind, category, layers = by
+    from engram.model.event import Stats
+
     return Stats(
         memories=status.total(),
         by_status=dict(status),
@@ -288,6 +290,8 @@ class SqliteMemories:
             found = [sqlite_rows.from_row(line) for line in ask(db, sql + NEWEST, values)]
         shown = found[:limit]
         more = len(found) > limit and bool(shown)
+        from engram.model.event import Page
+
         return Page(tuple(memory for _, memory in shown), _cursor(*shown[-1]) if more else None)
 
     def every(self, view: View, at_a_time: int = 1_000) -> Iterator[Memory]:

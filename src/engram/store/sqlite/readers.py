@@ -6,13 +6,15 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
 from engram.errors import StoreClosed, UpkeepBusy
 from engram.store.sqlite.connection import Opener, translate
-from engram.store.sqlite.writer import Writer
+
+if TYPE_CHECKING:
+    from engram.store.sqlite.writer import Writer
 
 T = TypeVar("T")
 

@@ -36,13 +36,23 @@ from engram.rules.sealing import (
     unseal,
 )
 from engram.rules.vectors import quantize
-from engram.store.sqlite.connection import CIPHER, Db, Opener, StoreSettings, ask, translated
+from engram.store.sqlite.connection import (
+    CIPHER,
+    NEW,
+    OLD,
+    OLD_LOG,
+    Db,
+    Opener,
+    StoreSettings,
+    ask,
+    is_unsettled,
+    translated,
+)
 from engram.store.sqlite.readers import lease
 from engram.store.sqlite.records import delete, update
 from engram.store.sqlite.snapshots import SESSIONS, make_local_key, snapshot_key
 from engram.store.sqlite.snapshots import SUFFIX as LOCAL_KEY
 
-NEW, OLD, OLD_LOG = "-new", "-old", "-wal-old"
 LEASE = "rekey"
 CHUNK = 1 << 20
 
@@ -112,7 +122,7 @@ def reencrypt(path: str, was: KeyRing | None, becomes: KeyRing | None, clock: Cl
 
 def settle(path: str, clock: Clock) -> None:
     """Finish or take back what somebody left who died while a file was brought to another key."""
-    if not any(os.path.lexists(path + suffix) for suffix in (NEW, OLD, OLD_LOG)):
+    if not is_unsettled(path):
         return
     try:
         with lease(Opener(path, StoreSettings(), clock), LEASE):

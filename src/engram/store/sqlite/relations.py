@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engram.errors import CycleRefused
 from engram.model.clock import from_micros
 from engram.model.facts import ACYCLIC, Edge, EdgeType
 from engram.model.memory import ANY_STATUS
-from engram.model.scope import Access
 from engram.ports import EdgeLine, Link, View
 from engram.store.sqlite import memories, rows
 from engram.store.sqlite.connection import Db, ask, ask_value
-from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where
+
+if TYPE_CHECKING:
+    from engram.model.scope import Access
+    from engram.store.sqlite.readers import Readers
 
 # In each pair of statements `m` is the far end, so that the view is asked of it.
 FROM_HERE = """

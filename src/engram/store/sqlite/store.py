@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
-from engram.lazily import logging, shutil, tempfile
+from engram.lazily import lazily, logging, shutil, tempfile
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
-from engram.model.event import Finding
 from engram.ports import Unit
-from engram.store.sqlite import upkeep
-from engram.store.sqlite.bus import SqliteBus
 from engram.store.sqlite.connection import (
     IN_MEMORY,
     Db,
@@ -31,26 +29,34 @@ from engram.store.sqlite.connection import (
     translated,
 )
 from engram.store.sqlite.entities import SqliteEntities
-from engram.store.sqlite.facts import SqliteFacts
-from engram.store.sqlite.feedback import SqliteOpinions, SqliteRecalls
-from engram.store.sqlite.ledger import SqliteAudit, SqliteLedger
-from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, make_in_memory, migrate, says_current
 from engram.store.sqlite.readers import Readers, lease, snapshot
-from engram.store.sqlite.records import SqliteAnswers, SqliteSpending, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.relations import SqliteRelations
-from engram.store.sqlite.snapshots import SqliteSnapshots
 from engram.store.sqlite.table import Tables
 from engram.store.sqlite.texts import SqliteTexts
-from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
-from engram.store.sqlite.unit import SqliteUnit, WriterNotes
 from engram.store.sqlite.vectors import SqliteVectors
 from engram.store.sqlite.views import Places
-from engram.store.sqlite.writer import BLOCKS, QUEUE, Writer
 
 if TYPE_CHECKING:
+    from engram.model.event import Finding
+    from engram.store.sqlite import unit as sqlite_unit
+    from engram.store.sqlite import upkeep, writer
     from engram.store.sqlite.backups import SqliteBackups
+    from engram.store.sqlite.bus import SqliteBus
+    from engram.store.sqlite.facts import SqliteFacts
+    from engram.store.sqlite.feedback import SqliteOpinions, SqliteRecalls
+    from engram.store.sqlite.ledger import SqliteAudit, SqliteLedger
+    from engram.store.sqlite.maintenance import SqliteUpkeep
+    from engram.store.sqlite.records import SqliteAnswers, SqliteSpending, SqliteTokens, SqliteTriggers
+    from engram.store.sqlite.snapshots import SqliteSnapshots
+    from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
+    from engram.store.sqlite.unit import SqliteUnit, WriterNotes
+    from engram.store.sqlite.writer import Writer
+else:
+    sqlite_unit = lazily("engram.store.sqlite.unit")
+    upkeep = lazily("engram.store.sqlite.upkeep")
+    writer = lazily("engram.store.sqlite.writer")
 
 T = TypeVar("T")
 Found = TypeVar("Found")
@@ -58,6 +64,25 @@ Found = TypeVar("Found")
 DATA_VERSION = "PRAGMA data_version"
 LATER, LATER_S = 128, 1.0
 """So much patient work is handed over together, or what came in so many seconds."""
+
+
+_LATER: Mapping[str, tuple[str, str, str]] = {
+    "facts": ("facts", "SqliteFacts", "readers places clock"),
+    "turns": ("turns", "SqliteTurns", "readers places"),
+    "origins": ("turns", "SqliteOrigins", "readers"),
+    "spending": ("records", "SqliteSpending", "readers writer clock"),
+    "recalls": ("feedback", "SqliteRecalls", "readers writer"),
+    "ledger": ("ledger", "SqliteLedger", "readers places"),
+    "audit": ("ledger", "SqliteAudit", "readers writer opener"),
+    "tokens": ("records", "SqliteTokens", "readers writer"),
+    "answers": ("records", "SqliteAnswers", "readers writer"),
+    "triggers": ("records", "SqliteTriggers", "readers writer"),
+    "snapshots": ("snapshots", "SqliteSnapshots", "readers writer opener"),
+    "opinions": ("feedback", "SqliteOpinions", "readers"),
+    "bus": ("bus", "SqliteBus", "readers places"),
+    "upkeep": ("maintenance", "SqliteUpkeep", "readers places"),
+}
+"""The nouns that are made with the first look at them: their module, their class, and what it takes."""
 
 
 class SqliteStore:
@@ -71,36 +96,52 @@ class SqliteStore:
     _Places: ClassVar = Places
     _Readers: ClassVar = Readers
 
-    def __init__(self, opener: Opener, writer: Writer | None, folder: str | None = None) -> None:
+    if TYPE_CHECKING:
+        facts: SqliteFacts
+        turns: SqliteTurns
+        origins: SqliteOrigins
+        spending: SqliteSpending
+        recalls: SqliteRecalls
+        ledger: SqliteLedger
+        audit: SqliteAudit
+        tokens: SqliteTokens
+        answers: SqliteAnswers
+        triggers: SqliteTriggers
+        snapshots: SqliteSnapshots
+        opinions: SqliteOpinions
+        bus: SqliteBus
+        upkeep: SqliteUpkeep
+    else:
+
+        def __getattr__(self, name: str) -> object:
+            """A noun that a question seldom asks: it is loaded and made with the first look at it."""
+            if name not in _LATER:
+                raise AttributeError(name)
+            module, kind, takes = _LATER[name]
+            with self._making:
+                if name not in vars(self):
+                    made = getattr(import_module(f"engram.store.sqlite.{module}"), kind)
+                    setattr(self, name, made(*(getattr(self, f"_{one}") for one in takes.split())))
+            return vars(self)[name]
+
+    def __init__(self, opener: Opener, writes: Writer | None, folder: str | None = None) -> None:
         self._opener = opener
-        self._writer = writer
-        self._readers = self._Readers(opener, writer)
+        self._writer = writes
+        self._readers = self._Readers(opener, writes)
         self._places = places = self._Places(self._readers)
         self.memories = SqliteMemories(self._readers, places)
         self._later: list[tuple[Callable[[Unit], object], tuple[str, str]]] = []
         """What can wait: the work, who does it and about which namespace."""
         self._later_lock = threading.Lock()
         self._later_until = 0.0
-        save = None if writer is None or opener.passing else partial(writer.run_later, within=BLOCKS)
+        save = None if writes is None or opener.passing else partial(writes.run_later, within=writer.BLOCKS)
         self._tables = Tables(save)
         self.texts = SqliteTexts(self._readers, places, self._tables)
-        self.vectors = SqliteVectors(self._readers, writer)
+        self.vectors = SqliteVectors(self._readers, writes)
         self.relations = SqliteRelations(self._readers, places)
-        self.facts = SqliteFacts(self._readers, places, opener.clock)
         self.entities = SqliteEntities(self._readers, places)
-        self.turns = SqliteTurns(self._readers, places)
-        self.origins = SqliteOrigins(self._readers)
-        self.spending = SqliteSpending(self._readers, writer, opener.clock)
-        self.recalls = SqliteRecalls(self._readers, writer)
-        self.ledger = SqliteLedger(self._readers, places)
-        self.audit = SqliteAudit(self._readers, writer, opener)
-        self.tokens = SqliteTokens(self._readers, writer)
-        self.answers = SqliteAnswers(self._readers, writer)
-        self.triggers = SqliteTriggers(self._readers, writer)
-        self.snapshots = SqliteSnapshots(self._readers, writer, opener)
-        self.opinions = SqliteOpinions(self._readers)
-        self.bus = SqliteBus(self._readers, places)
-        self.upkeep = SqliteUpkeep(self._readers, places)
+        self._clock = opener.clock
+        self._making = threading.Lock()
         self._notes: WriterNotes | None = None
         """What the writer keeps in mind between two pieces of work."""
         self._has_erased = False
@@ -198,11 +239,10 @@ class SqliteStore:
 
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""
-        self.recalls.hand_over()
-        self.audit.hand_over()
+        self._hand_over_counts()
         self._hand_over_later()
         if self._writer is not None:
-            self._writer.run(lambda _: None, within=QUEUE)
+            self._writer.run(lambda _: None, within=writer.QUEUE)
 
     @property
     def writes_waiting(self) -> int:
@@ -226,6 +266,8 @@ class SqliteStore:
     def check(self, *, repair: bool = False, quick: bool = False) -> list[Finding]:
         """Look for damage; with `repair` mend what can be rebuilt (text index, names, counters)."""
         if self._writer is None:
+            from engram.model.event import Finding
+
             return [
                 Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
             ]
@@ -255,7 +297,7 @@ class SqliteStore:
         with translated(opener.path, opener.settings.busy_timeout_s):
             with self._readers.lend() as db:
                 copied = upkeep.copy(db, opener)
-            return SqliteStore(opener, Writer(opener, copied), folder)
+            return SqliteStore(opener, writer.Writer(opener, copied), folder)
 
     def let_go(self) -> None:
         """Give up what is held in memory and can be read again: the tables of all namespaces but the last."""
@@ -264,8 +306,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""
-        self.recalls.hand_over()
-        self.audit.hand_over()
+        self._hand_over_counts()
         if self._writer is not None:
             self._hand_over_later()
             self._put_away()
@@ -275,6 +316,10 @@ class SqliteStore:
             pad(self._opener.path)
         if self._remove is not None:
             self._remove()
+
+    def _hand_over_counts(self) -> None:
+        for name in vars(self).keys() & {"recalls", "audit"}:
+            getattr(self, name).hand_over()
 
     def _put_away(self) -> None:
         """Keep what the next process begins with, unless the store was closed before."""
@@ -295,8 +340,8 @@ class SqliteStore:
             with cancelled_by(cancellation):
                 notes = self._notes
                 if notes is None or notes.are_many or notes.version != self._version(db):
-                    notes = self._notes = WriterNotes(db)
-                unit = SqliteUnit(
+                    notes = self._notes = sqlite_unit.WriterNotes(db)
+                unit = sqlite_unit.SqliteUnit(
                     db, self._places, self._opener.clock, actor, notes, self._kept_to(db, within)
                 )
                 result = work(unit)
@@ -347,7 +392,7 @@ def _open_writer(opener: Opener) -> Writer | None:
     except BaseException:
         db.close()
         raise
-    return Writer(opener, db)
+    return writer.Writer(opener, db)
 
 
 def _check_schema(opener: Opener) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,8 @@ from numpy.typing import NDArray
 from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Kind, Status
-from engram.model.scope import Access
 from engram.ports import Findable, Match, Matched, NeighbouringTurns, Reach, Terms, View
-from engram.store.sqlite.connection import Db, Line
 from engram.store.sqlite.memories import allowed, selected
-from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.segments import (
     CUE_SHIFT,
     MOST_SAID,
@@ -34,10 +32,15 @@ from engram.store.sqlite.segments import (
     hashed,
     lists,
 )
-from engram.store.sqlite.table import NamespaceTable, Tables
-from engram.store.sqlite.views import Places as KnownPlaces
 from engram.text import bm25
 from engram.text.words import weight
+
+if TYPE_CHECKING:
+    from engram.model.scope import Access
+    from engram.store.sqlite.connection import Db, Line
+    from engram.store.sqlite.readers import Readers
+    from engram.store.sqlite.table import NamespaceTable, Tables
+    from engram.store.sqlite.views import Places as KnownPlaces
 
 ROWS_CAP = 30_000
 """Units that the rarest terms may name together, or `SHARE_CAP` of all memories if that is more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from engram.ports import Embedded, SearchedSpace, VectorChanges, VectorRows
 from engram.rules.vectors import quantize, restore, sign
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import Db, ask, ask_line, ask_value, whole
-from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.writer import Writer
+
+if TYPE_CHECKING:
+    from engram.store.sqlite.readers import Readers
+    from engram.store.sqlite.writer import Writer
 
 Floats = NDArray[np.float32]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engram.lazily import dataclass
 from engram.model.clock import to_micros
@@ -17,9 +17,11 @@ from engram.model.memory import Filters, Priority
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
 from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
-from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list, micros, to_json
 from engram.text import metadata
+
+if TYPE_CHECKING:
+    from engram.store.sqlite.readers import Readers
 
 # ---------------------------------------------------------------- scopes
 # Places and their numbers: an access comes in, what it may see comes out as numbers a query can compare.
