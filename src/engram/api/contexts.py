@@ -32,7 +32,6 @@ from engram.text.tokens import count
 if TYPE_CHECKING:
     from engram.api.caller import CallerContext
     from engram.api.recalling import Recalling
-    from engram.context.history import Summarize
     from engram.model.knowledge import Abstraction
     from engram.model.scope import Access, Scope
 

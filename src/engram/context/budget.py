@@ -27,6 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from engram.config import ContextConfig
 from engram.errors import ConfigError
 from engram.lazily import dataclass, tomllib
 from engram.model.context import SECTIONS, Knowing, LanguageModel
@@ -34,7 +35,6 @@ from engram.model.memory import Memory, Status
 from engram.text import re, tokens
 
 if TYPE_CHECKING:
-    from engram.config import ContextConfig
     from engram.model.session import Slot
 
 SHARES: Final[Mapping[str, float]] = MappingProxyType(

@@ -12,6 +12,7 @@ import numpy as np
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
 from engram.model.clock import zone_of
+from engram.model.facts import Entity
 from engram.model.recall import Intent, Plan, Question, Span
 from engram.ports import ConversationBias, Embedded, NearSearch, Noise, Tools, View, WordSearch
 from engram.recall import intents, times
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engram.model.facts import Entity
     from engram.model.memory import Space
     from engram.model.scope import Access
     from engram.ports import Floats, Keys

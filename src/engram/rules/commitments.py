@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from engram.model.memory import Memory
 from engram.model.session import Commitment, LoopState
 from engram.rules.traits import is_reference
 from engram.text.dates import dates
 from engram.text.signals import is_promise, keeps, waiting_on
 from engram.text.when.calendar import Grain, TimeExpression
-
-if TYPE_CHECKING:
-    from engram.model.memory import Memory
 
 CATEGORY = "commitment"
 CLOSED_TAG = "closed"
