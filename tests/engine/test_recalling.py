@@ -163,9 +163,9 @@ def test_the_same_words_are_shown_once(memory: Engram) -> None:
 
 
 def test_pinned_wins_a_tie(memory: Engram) -> None:
-    for name in ("alpha", "beta", "gamma"):
+    for name in ("A1", "A2", "A3"):
         memory.remember(f"The password hint of server {name} is purple")
-    middle = next(m for m in memory.list() if "beta" in m.content)
+    middle = next(m for m in memory.list() if "A2" in m.content)
     memory.pin(middle.id)
 
     assert memory.recall("password hint server", min_relevance=0.0)[0].memory.id == middle.id

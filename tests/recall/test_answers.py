@@ -60,6 +60,26 @@ def test_a_kind_is_asked_for_and_a_thing_of_it_was_told(life: Engram) -> None:
     )
 
 
+def test_a_word_that_is_said_is_not_counted_again_by_what_hints_at_it(life: Engram) -> None:
+    told = ("My boiler man is Ken from Ashford", "Ken, the boiler, twenty years old and loud")
+    life.remember_many([{"content": one} for one in (*told, "The pump and the valve of the boiler leak")])
+    first = contents(life.recall("What is wrong with the boiler?", dry=True))[0]
+    assert first == "The pump and the valve of the boiler leak"
+
+
+@every(
+    ("told", "asked"),
+    [
+        ("Safiya does the counter and the till.", "Who serves the customers?"),
+        ("Gwil hands in his notice on Friday.", "Who is going to resign?"),
+        ("我们家豆包是英短，七岁了", "我的宠物是什么品种？"),
+    ],
+)
+def test_what_only_hints_at_what_is_asked_for_helps_to_find_it(life: Engram, told: str, asked: str) -> None:
+    life.remember(told)
+    assert contents(life.recall(asked, dry=True, min_relevance=0.0))[0] == told
+
+
 def test_what_is_said_of_somebody_just_spoken_of_is_found_by_who_that_is(life: Engram) -> None:
     for said in ("my neighbour wilma got a new greenhouse", "shes scared stiff of wasps"):
         life.observe(said, session="garden")

@@ -168,7 +168,7 @@ NOISE_PRIOR = 100
 MIN_DEVIATION = 0.01
 KIN_SHARE = 0.5
 """What another word for what is asked counts against the word itself."""
-THING_SHARE = 0.7
+THING_SHARE = 0.8
 """The same of a thing of the kind that is asked for."""
 
 
@@ -182,8 +182,8 @@ class WordColumns:
     """Whether any of them tells something."""
     forms: tuple[tuple[int, list[int]], ...]
     """A word and its other forms, which say the same: "bought" for "buy"."""
-    kin: NDArray[np.intp]
-    """Other words for what is asked for."""
+    kin: tuple[tuple[list[int], list[int]], ...]
+    """A word with its forms, none where the whole question asks, and other words for what it asks for."""
     own: NDArray[np.intp]
     """All but those."""
 
@@ -193,16 +193,24 @@ class WordColumns:
         terms: Sequence[str],
         rarity: Mapping[str, float],
         forms: Mapping[str, tuple[str, ...]],
-        kin: frozenset[str],
+        kin: Mapping[str, Sequence[str]],
     ) -> WordColumns:
         """The columns of these terms."""
         place, whole = {term: at for at, term in enumerate(terms)}, sum(rarity.values())
-        is_kin = np.array([term in kin for term in terms], dtype=np.bool_)
+        others = {other for found in forms.values() for other in found}
+        kindred = {word: [one for one in found if one not in others] for word, found in kin.items()}
+        is_kin = np.zeros(len(terms), dtype=np.bool_)
+        is_kin[[place[term] for found in kindred.values() for term in found]] = True
+        said = {word: [word, *forms.get(word, ())] if word in place else words.terms(word) for word in kin}
         return cls(
             np.array([rarity.get(term, 0.0) / (whole or 1.0) for term in terms]),
             whole > 0,
             tuple((place[term], [place[other] for other in others]) for term, others in forms.items()),
-            np.flatnonzero(is_kin),
+            tuple(
+                ([place[term] for term in said[word] if term in place], [place[term] for term in found])
+                for word, found in kindred.items()
+                if found
+            ),
             np.flatnonzero(~is_kin),
         )
 
@@ -391,8 +399,9 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     lent = _lent(lean, (*asked.terms, *aliases))
     forms = cues.forms(asked.terms)
     other_forms = [form for found in forms.values() for form in found]
-    kinds = cues.kinds_named(searched, asked.terms)
-    kindred = (*slots, *kinds, *cues.kin(searched, [*asked.terms, *other_forms]))
+    families = {"": slots, **_families(searched, asked.terms, forms)}
+    kindred = tuple(dict.fromkeys(term for family in families.values() for term in family))
+    kinds = [term for term in kindred if term.startswith(cues.THING)]
     looked_up = tools.store.texts.ask(
         {
             **dict.fromkeys(kindred, KIN_SHARE),
@@ -424,7 +433,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         shown=shown,
         view=View(question.access, question.filters),
         words=looked_up,
-        columns=WordColumns.of(looked_up.terms, rarity, forms, frozenset(kindred) - frozenset(other_forms)),
+        columns=WordColumns.of(looked_up.terms, rarity, forms, families),
         terms=(*asked.terms, *aliases, *lent, *kindred),
         phrases=asked.phrases,
         mass=_mass(rarity) + _lent_mass(looked_up.rarity, lent),
@@ -442,6 +451,19 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         slots=frozenset(slots),
         kinds=frozenset(kinds),
     )
+
+
+def _families(
+    searched: str, asked: Sequence[str], forms: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """For each word of a question what may answer for it: kinds of things, and kindred words."""
+    base = {form: term for term, others in forms.items() for form in others}
+    kinds, kin = cues.kinds_named(searched, asked), cues.kin(searched, [*asked, *base])
+    found: dict[str, tuple[str, ...]] = {}
+    for said, family in (*kinds.items(), *kin.items()):
+        word = base.get(said, said)
+        found[word] = tuple(dict.fromkeys((*found.get(word, ()), *family)))
+    return found
 
 
 def _without_asking(asked: words.QueryTerms, slots: Sequence[str]) -> words.QueryTerms:

@@ -40,7 +40,7 @@ COVERED = 0.7
 OWN_LEAST = 0.7
 """What its words count when none is said."""
 KIN_LEAST, KIN_MOST = 0.2, 2.0
-"""Factors on the best kindred word: when the question's own are said, and when none is."""
+"""Factors on the best other word for each of the question's: when its own are said, and when none is."""
 HEEDED = 8
 """So many memories, those that say most of a question, tell how far its words are said."""
 SAID_RELEVANCE = 0.4
@@ -180,14 +180,24 @@ COSINE = _PLACES["cosine"]
 
 
 def _words_fit(matched: Matched, plan: Planned, said: float) -> Numbers:
-    """What the words of each memory count: those of the question, and the best of their kin."""
+    """What the words of each memory count: those of the question, and the best other word for each.
+
+    Each further word that others stand for counts half.
+    """
     columns = plan.columns
     own: Numbers = matched.parts[:, columns.own].sum(axis=1, dtype=np.float64)
     own *= OWN_LEAST + (1.0 - OWN_LEAST) * said
-    if len(columns.kin):
-        kindred = matched.parts[:, columns.kin].max(axis=1, initial=0.0)
-        own += kindred * (KIN_MOST - (KIN_MOST - KIN_LEAST) * said)
+    if columns.kin:
+        factor = KIN_MOST - (KIN_MOST - KIN_LEAST) * said
+        gained = [_gained(matched, *group, factor) for group in columns.kin]
+        own += (np.max(gained, axis=0) + np.sum(gained, axis=0)) / 2
     return own
+
+
+def _gained(matched: Matched, said: list[int], kin: list[int], factor: float) -> Numbers:
+    """What other words for a word of the question add to what is said of it."""
+    gained: Numbers = factor * matched.parts[:, kin].max(axis=1) - matched.parts[:, said].sum(axis=1)
+    return np.maximum(0.0, gained, out=gained)
 
 
 def _joined(one: Matched, other: Matched) -> Matched:

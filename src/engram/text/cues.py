@@ -170,22 +170,25 @@ KINSHIP_MOST = 48
 """Words that a question is widened by at most."""
 
 
-def kin(question: str, asked: Iterable[str]) -> tuple[str, ...]:
-    """Terms that may answer for the terms `asked` of a question, which are not among them.
+def kin(question: str, asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """For each word of a question that has them: terms that may answer for it.
 
-    >>> found = kin("Who is my husband?", ["husband"])
+    English words are given as they are `asked`, as terms.
+
+    >>> found = kin("Who is my husband?", ["husband"])["husband"]
     >>> "wife" in found, "spous" in found, "husband" in found
     (True, True, False)
-    >>> "老公" in kin("我丈夫是谁", ["丈夫"])
+    >>> "老公" in kin("我丈夫是谁", ["丈夫"])["丈夫"]
     True
     """
-    had = dict.fromkeys(asked)
-    english = _english_families()
-    found = [term for word in had for term in english.get(word, ())]
+    had, english = dict.fromkeys(asked), _english_families()
+    found = {word: english[word] for word in had if word in english}
     if not question.isascii():
-        families = _chinese_families().items()
-        found += (term for word, family in families if word in question for term in family)
-    return tuple(dict.fromkeys(term for term in found if term not in had))[:KINSHIP_MOST]
+        found |= {word: family for word, family in _chinese_families().items() if word in question}
+    return {
+        word: tuple(dict.fromkeys(term for term in family if term not in had))[:KINSHIP_MOST]
+        for word, family in found.items()
+    }
 
 
 def forms(asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -247,16 +250,17 @@ def _pieces(word: str) -> list[str]:
 
 THING: Final = "thing"
 """How the terms for kinds begin."""
+HINT: Final = "hint"
+"""How those begin whose words only hint at what is asked for."""
 
 
-def kinds_named(question: str, asked: Iterable[str]) -> tuple[str, ...]:
-    """Terms for the kinds of things that the terms `asked` of a question name.
+def kinds_named(question: str, asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Terms for the kinds of things that each of the terms `asked` of a question names.
 
-    >>> kinds_named("Which fruit can't I eat?", ["fruit", "eat"])[0]
-    'thingfruit'
+    >>> kinds_named("Which fruit can't I eat?", ["fruit", "eat"])["fruit"]
+    ('thingfruit',)
     """
-    english, chinese = _kinds(0)
-    return _of_kinds(question, asked, english, chinese)
+    return _of_kinds(question, asked, *_kinds(0))
 
 
 def things_named(statement: str, terms: Iterable[str]) -> tuple[str, ...]:
@@ -265,18 +269,18 @@ def things_named(statement: str, terms: Iterable[str]) -> tuple[str, ...]:
     >>> things_named("no grapefruit for me", ["grapefruit"]), things_named("我买了草莓", [])
     (('thingfruit',), ('thingfruit',))
     """
-    english, chinese = _kinds(1)
-    return _of_kinds(statement, terms, english, chinese)
+    found = _of_kinds(statement, terms, *_kinds(1)).values()
+    return tuple(dict.fromkeys(kind for kinds in found for kind in kinds))
 
 
 _KindTerms = dict[str, tuple[str, ...]]
 
 
-def _of_kinds(text: str, terms: Iterable[str], english: _KindTerms, chinese: _KindTerms) -> tuple[str, ...]:
-    found = [kind for term in terms if term in english for kind in english[term]]
+def _of_kinds(text: str, terms: Iterable[str], english: _KindTerms, chinese: _KindTerms) -> _KindTerms:
+    found = {term: english[term] for term in terms if term in english}
     if not text.isascii() and _HAN.search(text):
-        found += (kind for word, kinds in chinese.items() if word in text for kind in kinds)
-    return tuple(dict.fromkeys(found))
+        found |= {word: kinds for word, kinds in chinese.items() if word in text}
+    return found
 
 
 @cache
@@ -285,9 +289,10 @@ def _kinds(side: int) -> tuple[_KindTerms, _KindTerms]:
     found: tuple[dict[str, list[str]], ...] = ({}, {})
     for row in lexicon.lines("things"):
         spaced, _, run_on = row.partition("|")
-        kind = THING + spaced.split(maxsplit=1)[0]
+        mark, begins = (" : ", THING) if " : " in spaced else (" ~ ", HINT)
+        kind = begins + spaced.split(maxsplit=1)[0]
         for place, listed in enumerate((spaced, run_on)):
-            for word in listed.split(" : ")[side].split():
+            for word in listed.split(mark)[side].split():
                 term = words.stem(word) if place == 0 else word
                 found[place].setdefault(term, []).append(kind)
     english, chinese = ({word: tuple(dict.fromkeys(told)) for word, told in one.items()} for one in found)

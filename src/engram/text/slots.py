@@ -521,22 +521,23 @@ _KINDS: Final = {
         r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|\d{1,2}(?:st|nd|rd|th)"
         r"|(?:\d{1,2} )?(?:jan(?:uary)?|feb(?:ruary)?|march|april|may \d+\w*|june|july|aug(?:ust)?"
         r"|sept(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?))\b"
-        r"|(?:周|星期|礼拜)[一二三四五六日天末]|\d+[号日]|\d+月"
+        r"|(?:周|星期|礼拜)[一二三四五六日天末]|[\d一二三四五六七八九十][号日月]"
     ),
     "time": re.compile(
         r"\b(?:\d{1,2}[:.]\d\d|\d{1,2} ?[ap]m|half (?:past|one|two|three|four|five|six|seven|eight|nine|ten)"
         r"|quarter (?:to|past)|noon|midnight|o'clock)\b|[\d一二三四五六七八九十两]点"
     ),
     "money": re.compile(
-        r"[£$€¥]\s?\d|\b\d[\d.,]* ?(?:k|quid|euros?|pounds|dollars|bucks|grand)\b|\d(?:块|元|万)"
+        r"[£$€¥]\s?\d|\b\d[\d.,]* ?(?:k|quid|euros?|pounds|dollars|bucks|grand)\b"
+        r"|[\d一二三四五六七八九十两百千](?:块|元|万|千|百)"
     ),
     "measure": re.compile(
         r"\b\d[\d.]* ?(?:kg|kilos?|lbs|mg|ml|gb|gigs?|tb|km|miles|cm|metres|meters|minutes|mins|hours)\b"
-        r"|\d(?:斤|公斤|克|岁|度|层|楼|杯|分钟|小时)"
+        r"|[\d一二三四五六七八九十两](?:斤|公斤|克|岁|度|层|楼|杯|分钟|小时|天|年|周|个月)"
     ),
     "count": re.compile(
         r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty)\b"
-        r"|\d+个|[一二三四五六七八九十两]个"
+        r"|[\d一二三四五六七八九十两]个|[一二三四五六七八九十两][一二三四五六七八九十百千万]"
     ),
 }
 
