@@ -239,9 +239,9 @@ class Follower:
         lines = columns.lines
         if lines.rows is None or lines.sketches is not None or not len(lines.rows):
             return
-        vectors = unit(lines.rows)
-        self._lean = vectors.mean(axis=0)
-        columns.add("sketches", self.sketch(vectors))
+        parts = [lines.rows[start : start + BLOCK] for start in range(0, len(lines.rows), BLOCK)]
+        self._lean = sum(unit(part).sum(axis=0) for part in parts) / np.float32(len(lines.rows))
+        columns.add("sketches", np.concatenate([self.sketch(unit(part)) for part in parts]))
 
     def sketch(self, vectors: Floats) -> NDArray[np.uint8]:
         """Signatures for use in memory only, centred on the first vectors that came."""
