@@ -16,7 +16,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from heapq import nlargest
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -52,8 +51,12 @@ FIRST: Final = 0.4
 """What the quick network's sum counts beside the second reader's."""
 PASSAGE: Final = 360
 """Bytes that the second reader takes at once, about."""
-MOST_PASSAGES: Final = 2
-"""Passages of one text that it reads."""
+MOST_SENTENCES: Final = 2
+"""Sentences with a known wording that it reads of one text."""
+ORDINARY: Final = (0.0, -2.5)
+"""Below which sum of the second reader a known wording is a doubt; below the other, a brief one is none."""
+BRIEF: Final = 100
+"""Characters of a text that leaves little room to hide a known wording among others."""
 CALM: Final = 1.2
 """How much less the surest sentence counts in a long text, where chance has more to choose from."""
 LIKELY_HIDDEN: Final = 1.0
@@ -122,9 +125,10 @@ def _laid_open(text: str) -> tuple[str, str]:
 
 
 def _signs(looked_at: str, open_text: str, weighed: float, *, foreign: bool) -> InjectionSigns:
-    found = _families(open_text, weighed)
+    found = _believed(_lower(open_text), weighed, foreign=foreign)
     for name, laid_open in _hidden(looked_at, open_text):
-        if inside := _families(laid_open, command_sum(_lower(laid_open), foreign=True), LIKELY_HIDDEN):
+        lower = _lower(laid_open)
+        if inside := _families(lower, command_sum(lower, foreign=True), LIKELY_HIDDEN):
             found |= inside | {name: HIDING}
             break
     if open_text != looked_at and len(_UNSEEN.findall(_without_joiners(looked_at))) >= MANY_UNSEEN:
@@ -277,9 +281,28 @@ def _lower(text: str) -> str:
     return text.lower().replace("’", "'")
 
 
-def _families(text: str, weighed: float, likely: float = LIKELY[0]) -> dict[str, float]:
-    """The families that a text belongs to, with what each counts; `weighed` by the network."""
-    found = {name: WEIGHTS[name] for name in known_wordings(_lower(text))}
+def _believed(lower: str, weighed: float, *, foreign: bool) -> dict[str, float]:
+    """The families that a text in lower case belongs to, where the second reader does not speak against it.
+
+    It reads each sentence that holds a known wording by itself, so that talk around it hides nothing.
+    """
+    found = _families(lower, weighed)
+    if not found or COMMAND in found:
+        return found
+    from engram.rules.second_reader import read
+
+    sentences = [one for one in SENTENCE_ENDS.split(lower) if known_wordings(one)]
+    surest = max((read(one, foreign=foreign) for one in sentences[:MOST_SENTENCES]), default=ORDINARY[0])
+    if surest >= ORDINARY[0]:
+        return found
+    if surest < ORDINARY[1] and len(lower) <= BRIEF and not _QUOTED.search(lower):
+        return {}
+    return dict.fromkeys(found, 1 - (1 - REPORTED) ** (1 / len(found)))
+
+
+def _families(lower: str, weighed: float, likely: float = LIKELY[0]) -> dict[str, float]:
+    """The families that a text in lower case belongs to, with what each counts; `weighed` by the network."""
+    found = {name: WEIGHTS[name] for name in known_wordings(lower)}
     if weighed >= likely:
         found[COMMAND] = CERTAIN[1] if weighed >= CERTAIN[0] else LIKELY[1]
     return found
@@ -301,7 +324,8 @@ def _is_reported(text: str, *, foreign: bool) -> bool:
     around = _QUOTED.sub(" ", text)
     if around == text or len(around.split()) < _FEW_WORDS:
         return False
-    return not _families(around, command_sum(_lower(around), foreign=foreign))
+    lower = _lower(around)
+    return not _families(lower, command_sum(lower, foreign=foreign))
 
 
 def _hidden(raw: str, text: str) -> Iterator[tuple[str, str]]:
@@ -417,24 +441,21 @@ def command_sums(texts: Sequence[tuple[str, bool]], *, again: bool = False) -> l
             from engram.rules.second_reader import read
 
             sums[at] *= FIRST
-            sums[at] += max(read(passage, foreign=foreign) for passage in _surest(lower, foreign=foreign))
+            sums[at] += read(_surest(lower, foreign=foreign), foreign=foreign)
     return sums
 
 
-def _surest(lower: str, *, foreign: bool) -> list[str]:
-    """The passages of a text, whole sentences each, that look most like a command."""
-    found = [""]
-    for sentence in SENTENCE_ENDS.split(lower):
-        for at in range(0, len(sentence), PASSAGE):
-            piece = sentence[at : at + PASSAGE]
-            if len(f"{found[-1]}{piece}".encode()) > PASSAGE and found[-1]:
-                found.append(piece)
-            else:
-                found[-1] = f"{found[-1]} {piece}".lstrip()
-    if len(found) <= MOST_PASSAGES:
-        return found
+def _surest(lower: str, *, foreign: bool) -> str:
+    """The two sentences that look most like a command: talk around them would hide it."""
+    most = PASSAGE * len(lower) // len(lower.encode())
+    pieces = [one[at : at + most] for one in SENTENCE_ENDS.split(lower) for at in range(0, len(one), most)]
+    found = [
+        passage
+        for one, other in pairwise(pieces)
+        for passage in ([f"{one} {other}"] if len(one) + len(other) < most else [one, other])
+    ] or pieces
     sums = first_sums([(passage, foreign) for passage in found])
-    return [found[at] for at in nlargest(MOST_PASSAGES, range(len(found)), key=sums.__getitem__)]
+    return found[sums.index(max(sums))]
 
 
 def first_sums(texts: Sequence[tuple[str, bool]]) -> list[float]:

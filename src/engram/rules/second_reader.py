@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 FILE: Final = Path(lexicon.__file__).with_name("data") / "second_reader.npz"
-LONGEST: Final = 96
+LONGEST: Final = 84
 """Pieces of words that are read at once."""
+DEEP, BROAD = 384, 16
+"""Rows and columns of a matrix that are multiplied at once: for more, OpenBLAS would wake other threads,
+which takes many times longer than the product."""
 HEADS: Final = 12
 UNKNOWN, BEGIN, END = 1, 2, 3
 """Rows of the vocabulary that are no words; the first is nothing."""
@@ -51,7 +54,7 @@ def read(lower: str, *, foreign: bool) -> float:
         states = _layer(states, layer)
     inside, last = weights.head
     middle = np.maximum(inside.turned(np.concatenate([states.mean(axis=0), states.max(axis=0)])), 0)
-    return float(last.turned(middle)[0])
+    return float(last.turned(middle)[0, 0])
 
 
 def _layer(states: Floats, layer: Sequence[_Part]) -> Floats:
@@ -144,7 +147,7 @@ def _plain_link(link: re.Match[str]) -> str:
 
 
 class _Part(NamedTuple):
-    """What turns a row into another: a matrix in 8 bits with a scale for each column, or a scale alone."""
+    """What turns a row into another: a matrix in 8 bits, cut into tiles, with a scale for each column."""
 
     weight: NDArray[np.int8]
     scale: Floats
@@ -154,8 +157,20 @@ class _Part(NamedTuple):
         """Each row turned; the matrix is widened for the moment, which is cheaper than to hold it wide."""
         import numpy as np
 
-        found: Floats = (states @ self.weight.astype(np.float32)) * self.scale + self.shift
+        down, _, deep, _ = self.weight.shape
+        cut = states.reshape(-1, down, 1, deep).transpose(1, 2, 0, 3)
+        tiles = (cut @ self.weight.astype(np.float32)).sum(axis=0)
+        found: Floats = tiles.transpose(1, 0, 2).reshape(-1, len(self.scale)) * self.scale + self.shift
         return found
+
+
+def _tiles(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
+    """A matrix as tiles in rows and columns; what has no rows stays as it is."""
+    if not len(matrix):
+        return matrix
+    rows, columns = matrix.shape
+    deep, broad = min(rows, DEEP), min(columns, BROAD)
+    return matrix.reshape(rows // deep, deep, columns // broad, broad).transpose(0, 2, 1, 3).copy()
 
 
 class _Weights(NamedTuple):
@@ -179,7 +194,10 @@ def _weights() -> _Weights:
         glossary = (row.split("\t") for row in bytes(file["glossary"]).decode().split("\n"))
         words = Pieces(names, dict(glossary))
         count = sum(name.startswith("shift") for name in file.files)
-        parts = [_Part(*(file[f"{kind}{at:02}"] for kind in _Part._fields)) for at in range(count)]
+        parts = [
+            _Part(_tiles(file[f"weight{at:02}"]), file[f"scale{at:02}"], file[f"shift{at:02}"])
+            for at in range(count)
+        ]
         layers = tuple(tuple(parts[at : at + 6]) for at in range(1, count - 2, 6))
         positions, speakers = (file[name].astype(np.float32) for name in ("positions", "speakers"))
         return _Weights(
