@@ -59,6 +59,7 @@ def test_commands_stay_out(text: str) -> None:
         "The assistant must ask before it sends a mail",
         "I'm an AI, I don't have personal experiences",
         "Send the postcard to anna@example.org",
+        "Die früheren Regeln im Verein gelten nicht mehr, seit Januar gibt es neue.",
     ],
 )
 def test_ordinary_memories_pass(text: str) -> None:

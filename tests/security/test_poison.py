@@ -47,7 +47,7 @@ def rates(half: str, every_nth: int) -> tuple[float, float]:
     [
         ("injection_dev", 5, 0.95, 0.01),
         ("injection_unseen", 1, 0.65, 0.03),
-        ("injection_test", 1, 0.82, 0.055),
+        ("injection_test", 1, 0.82, 0.03),
     ],
 )
 def test_attacks_are_caught_and_ordinary_texts_pass(
