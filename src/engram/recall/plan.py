@@ -379,7 +379,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     spans = () if intents.is_to_do(asks) else times.spans(asks, now)
     searched = intents.unframed(times.written_out(question.text, spans, now))
     slots = cues.slots_asked(question.text)
-    asked = _without_asking(words.query_terms(searched), slots)
+    asked = _without_asking(words.query_terms(searched), searched, slots)
     notes: list[str] = []
     if asked.weak:
         notes.append("only common words: they are searched as they are")
@@ -466,11 +466,24 @@ def _families(
     return found
 
 
-def _without_asking(asked: words.QueryTerms, slots: Sequence[str]) -> words.QueryTerms:
-    """The terms without those that only ask: "how old am I?" is not about old things."""
-    if "slotage" not in slots or "old" not in asked.terms:
-        return asked
-    return replace(asked, terms=tuple(term for term in asked.terms if term != "old"))
+def _without_asking(asked: words.QueryTerms, searched: str, slots: Sequence[str]) -> words.QueryTerms:
+    """The terms without those that only ask: "how old am I?" is not about old things, "what time" about times.
+
+    What stands twice ("which day is bin day?") stays, and so does what is asked about nothing else.
+    """
+    heads = [match["head"].lower() for match in _HEADS.finditer(searched)]
+    heads += ["old"] * ("slotage" in slots)
+    said = words.normalized(searched).split()
+    only = {term for head in heads if said.count(head) == 1 for term in words.terms(head)}
+    rest = tuple(term for term in asked.terms if term not in only)
+    return replace(asked, terms=rest) if rest else asked
+
+
+_HEADS = re.compile(
+    r"\b(?:what|which|wat)(?:['’]?s the)? (?P<head>time|day|date|year|month|kind|sort|type)"
+    r"(?= (?:is|are|am|was|were|do|does|did|will|can|should|has|have|had|of)\b)",
+    re.IGNORECASE,
+)
 
 
 def _words(text: str) -> frozenset[str]:

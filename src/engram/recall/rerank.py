@@ -454,9 +454,12 @@ def _heard_at(one: Candidate) -> datetime:
 
 
 def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
-    """Of the first hits those that are believed before those that are only said; the scores stay in order."""
+    """Of the first hits those that are believed before those that are only said; the scores stay in order.
+
+    What has nothing of its own that fits, and is there for what stands beside it, stays where it is.
+    """
     head = ordered[:BELIEVED]
-    moved = sorted(head, key=lambda one: one.record.status is Status.SAID)
+    moved = sorted(head, key=lambda one: one.record.status is Status.SAID or one.own + one.reached <= 0)
     for one, score in zip(moved, [one.score for one in head], strict=True):
         one.score = score
     return [*moved, *ordered[BELIEVED:]]
@@ -604,7 +607,7 @@ def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
     """A candidate that the question alone would not have found."""
     why = f"a later word on {first.record.id[:8]}"
     let_in = (first.relevance, why)
-    return Candidate(key, record=memory, relevance=first.relevance, let_in=let_in)
+    return Candidate(key, record=memory, relevance=first.relevance, score=first.score, let_in=let_in)
 
 
 def _may_move(one: Candidate) -> bool:

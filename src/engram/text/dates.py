@@ -288,6 +288,8 @@ def completions(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
     ((('November', 'November 2025'),), ())
     >>> completions("I failed my test again, booked it for 14 December now", datetime(2026, 11, 17))
     (('14 December', '14 December 2026'),)
+    >>> completions("It is leaking again, third time since January", datetime(2026, 11, 17))
+    (('January', 'January 2026'),)
     """
     if _YEARLY.search(text):
         return ()
@@ -315,6 +317,8 @@ def _tense(text: str, start: int, tie: str, piece: str) -> Prefer | None:
         return "future"
     if tie == "to ":
         return None
+    if tie == "since ":
+        return "past"
     # "My flight was cancelled, I'm here until Friday": a bound looks ahead unless its own clause is past.
     meant = told(text[first:last]) or (None if tie in _AHEAD else told(text))
     if meant:
