@@ -320,3 +320,32 @@ def test_a_slot_of_whoever_asks_answers_before_what_only_shares_words(life: Engr
         "where does Ewa work": said[3],
     }
     assert {asked: contents(life.recall(asked, dry=True))[0] for asked in first} == first
+
+
+def test_a_word_that_only_asks_finds_nothing(life: Engram) -> None:
+    life.remember("The kettle broke, third time since January.")
+    life.remember("standup moved to 9:45")
+    assert contents(life.recall("what time is the standup", dry=True)) == ["standup moved to 9:45"]
+    assert contents(life.recall("which time was it that the kettle broke", dry=True))
+
+
+def test_news_of_the_dog_is_no_later_word_on_the_daughter(memory: Engram, clock: FakeClock) -> None:
+    daughter = "my daughter Ines starts at Linden primary in September, she's 4"
+    memory.remember(daughter)
+    clock.advance(days=1)
+    memory.observe("we finally adopted the dog, a 3 year old whippet called Miso", session="dog")
+    memory.flush("dog")
+    [first, *_] = memory.recall("which school will Ines go to", dry=True)
+    assert first.memory.content == daughter
+    assert first.score == 1
+
+
+def test_what_stands_beside_words_only_said_does_not_lead_them(memory: Engram) -> None:
+    for said in (
+        "we're doing Porto in June, flights booked with TAP",
+        "my brother thinks i should buy a tesla lol no way",
+    ):
+        memory.observe(said, session="talk")
+    memory.flush("talk")
+    [first, *_] = memory.recall("do i own a tesla", dry=True)
+    assert "tesla" in first.memory.content

@@ -467,7 +467,7 @@ def _families(
 
 
 def _without_asking(asked: words.QueryTerms, searched: str, slots: Sequence[str]) -> words.QueryTerms:
-    """The terms without those that only ask: "how old am I?" is not about old things, "what time" about times.
+    """The terms without those that only ask: "how old am I?" is not about old things.
 
     What stands twice ("which day is bin day?") stays, and so does what is asked about nothing else.
     """

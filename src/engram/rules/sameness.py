@@ -25,7 +25,7 @@ from engram.lazily import dataclass
 from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words
 from engram.text.assertion import ASSERTED, Stance, change_told, judged, model_change
-from engram.text.cues import kin, slots_told
+from engram.text.cues import are_of_others, people, slots_told
 from engram.text.facts import given
 from engram.text.marks import (
     Marks,
@@ -469,7 +469,11 @@ class LaterWord:
         if told + SAME_SLOT + most < ENOUGH:
             return 0.0
         slots = set(slots_told(self._content))
-        same_slot = not slots.isdisjoint(slots_told(earlier)) and not _of_two_lives(self._terms, things(earlier))
+        same_slot = (
+            bool(slots)
+            and not slots.isdisjoint(slots_told(earlier))
+            and not are_of_others(people(self._content), people(earlier))
+        )
         told += SAME_SLOT * same_slot
         if told + most < ENOUGH:
             return 0.0
@@ -480,18 +484,6 @@ class LaterWord:
         ):
             return 0.0
         return told + most * self.change
-
-
-def _of_two_lives(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether both name somebody ("my daughter", "the dog") and none of them is the same, in other words."""
-    named, others = mine & _people(), theirs & _people()
-    family = {term for terms in kin("", others).values() for term in terms}
-    return bool(named and others) and named.isdisjoint(others | family)
-
-
-@cache
-def _people() -> frozenset[str]:
-    return frozenset(term for word in lexicon.words("kin") for term in words.terms(word))
 
 
 @read_once

@@ -191,6 +191,33 @@ def kin(question: str, asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
     }
 
 
+@read_once
+def people(text: str) -> frozenset[str]:
+    """Terms for those a text names by what they are to somebody, people and animals.
+
+    >>> sorted(people("my daughter wants the dog to sleep in her room"))
+    ['daughter', 'dog']
+    """
+    return _people().intersection(words.terms(text))
+
+
+def are_of_others(named: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether two texts name people by what they are, and nobody is in both, in whichever words.
+
+    >>> are_of_others(people("my kid"), people("the dog")), are_of_others(people("my kid"), people("our son"))
+    (True, False)
+    """
+    if not named or not others or not named.isdisjoint(others):
+        return False
+    families = _english_families()
+    return not any(others.intersection(families.get(term, ())) for term in named)
+
+
+@cache
+def _people() -> frozenset[str]:
+    return frozenset(term for word in lexicon.words("kin") for term in words.terms(word))
+
+
 def forms(asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For each term of a question that has them: its other forms, which no stemmer joins.
 
