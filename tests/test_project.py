@@ -141,6 +141,15 @@ def test_every_module_says_what_it_is() -> None:
     assert [name for name, tree in trees(SOURCE).items() if not ast.get_docstring(tree)] == []
 
 
+def test_no_two_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for place, tree in trees(SOURCE).items():
+        for node in walked(tree):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(place)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_broad_handlers_stand_only_where_a_failure_becomes_an_answer() -> None:
     found = [f"{name}:{line}" for name, tree in trees(SOURCE).items() for line in broad_handlers(tree)]
 

@@ -52,6 +52,21 @@ def test_every_reference_leads_somewhere_and_every_call_says_what_it_does() -> N
     assert all(call["summary"] for calls in TOLD["paths"].values() for call in calls.values())
 
 
+def test_a_choice_of_words_is_told_once_and_every_answer_in_json_has_fields() -> None:
+    def choices(told: Any) -> list[tuple[str, ...]]:
+        inner = told.values() if isinstance(told, dict) else told if isinstance(told, list) else ()
+        own = [tuple(told["enum"])] if isinstance(told, dict) and isinstance(told.get("enum"), list) else []
+        return own + [one for part in inner for one in choices(part)]
+
+    found = choices(TOLD)
+    assert sorted(one for one in set(found) if found.count(one) > 1) == []
+    for path, calls in TOLD["paths"].items():
+        for call in calls.values():
+            for answer in call["responses"].values():
+                content = answer.get("content", {}).get("application/json", {"schema": {"$ref": ""}})
+                assert content["schema"] not in ({}, {"type": "object"}), path
+
+
 def test_the_document_is_valid_json_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     for schema in TOLD["components"]["schemas"].values():

@@ -33,7 +33,7 @@ from engram.api.workspace import WorkspaceStatus
 from engram.api.workspace_reading import SyncReport
 from engram.capture.sources.documents import Finding as _DocumentsFinding
 from engram.config import Config, MaintainConfig
-from engram.model.capture import ImportedRecords, IngestReport, Observation, Receipt, Turn
+from engram.model.capture import Ending, ImportedRecords, IngestReport, Observation, Receipt, Turn
 from engram.model.clock import Clock
 from engram.model.context import Context, Knowing, RecallPack, Resume, Sections
 from engram.model.event import (
@@ -1182,7 +1182,7 @@ class AsyncSources:
         name: str,
         result: str = "",
         *,
-        outcome: str = "success",
+        outcome: Ending | str = ...,
         details: Mapping[str, Any] | None = None,
         dry: bool = False,
         scope: Scope | None = None,
@@ -1195,7 +1195,7 @@ class AsyncSources:
         steps: Iterable[str | Mapping[str, Any]] = ...,
         *,
         result: str = "",
-        outcome: str = "success",
+        outcome: Ending | str = ...,
         details: Mapping[str, Any] | None = None,
         dry: bool = False,
         scope: Scope | None = None,
@@ -1567,7 +1567,7 @@ class AsyncSessions:
         name: str,
         steps: Sequence[str | Mapping[str, Any]],
         *,
-        outcome: str = "success",
+        outcome: Ending | str = ...,
         result: str = "",
         scope: Scope | None = None,
     ) -> Learned:

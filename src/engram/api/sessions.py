@@ -19,7 +19,7 @@ from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
 from engram.api.session_services import AGES, Completed, Learned, Runs, SessionServices
 from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.lazily import dataclass
-from engram.model.capture import Observation
+from engram.model.capture import Ending, Observation
 from engram.model.context import Context
 from engram.model.scope import Scope
 from engram.model.session import Gap, SessionInfo, Snapshot, TopicChange
@@ -195,7 +195,7 @@ class Sessions:
         name: str,
         steps: Sequence[str | Mapping[str, Any]],
         *,
-        outcome: str = "success",
+        outcome: Ending | str = Ending.SUCCESS,
         result: str = "",
         scope: Scope | None = None,
     ) -> Learned:

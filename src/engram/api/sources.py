@@ -20,7 +20,7 @@ from engram.capture.sources.documents import Finding
 from engram.capture.sources.files import refused
 from engram.capture.sources.take import IngestOptions, ingest
 from engram.errors import InvalidInput, UnknownValue, WrongType
-from engram.model.capture import Found, IngestReport, Item, ItemKind
+from engram.model.capture import Ending, Found, IngestReport, Item, ItemKind
 from engram.model.clock import check_cancelled
 from engram.model.scope import Scope
 from engram.rules.screen import tags as screened_tags
@@ -141,7 +141,7 @@ class Sources(Noun):
         name: str,
         result: str = "",
         *,
-        outcome: str = "success",
+        outcome: Ending | str = Ending.SUCCESS,
         details: Mapping[str, Any] | None = None,
         dry: bool = False,
         scope: Scope | None = None,
@@ -157,7 +157,7 @@ class Sources(Noun):
         steps: Iterable[str | Mapping[str, Any]] = (),
         *,
         result: str = "",
-        outcome: str = "success",
+        outcome: Ending | str = Ending.SUCCESS,
         details: Mapping[str, Any] | None = None,
         dry: bool = False,
         scope: Scope | None = None,

@@ -54,6 +54,14 @@ class Draft:
 # What came of a write.
 
 
+class Ending(StrEnum):
+    """How a task, a flow or a step of one ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    PARTIAL = "partial"
+
+
 class Outcome(StrEnum):
     """What became of a statement."""
 

@@ -151,7 +151,6 @@ class Operation:
         return attrgetter(self.calls or self.name)(memory)(**arguments, **beside)
 
 
-OUTCOMES = ("success", "failure", "partial")
 LIMIT = Says("So many at most.", least=1, most=1_000, flags="-n --limit")
 
 WORDS: Mapping[str, Says] = {
@@ -234,7 +233,7 @@ WORDS: Mapping[str, Says] = {
     "offset": Says("Leave out so many.", least=0),
     "on": Says("Whom or what it waits for."),
     "other": Says("The other name."),
-    "outcome": Says("How it ended.", choices=OUTCOMES),
+    "outcome": Says("How it ended."),
     "commitments.close.outcome": Says("done or dropped.", choices=("done", "dropped")),
     "pages": Says("entity:NAME, tag:TAG, category:NAME, memory:ID or origin:BEGINNING."),
     "partial": Says("Keep what can be kept, and refuse the rest one by one."),

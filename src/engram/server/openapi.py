@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from engram._version import __version__
+from engram.model.scope import Role, Scope
 from engram.operations.values import Components, Parameter, Schema, fields_of
+from engram.server.host import ServerHealth
 from engram.server.limits import HEADER
 from engram.server.problems import MEDIA_TYPE
 from engram.server.route import JSON, Route
@@ -30,18 +32,28 @@ PROBLEM: Schema = {
     },
     "required": ["type", "title", "status", "detail", "code", "facts"],
 }
-OWN: dict[tuple[str, str], tuple[str, str, str]] = {
-    ("get", "/health"): ("health", "Whether the server is well, and what to do if not.", JSON),
+class Identity(TypedDict):
+    """Who the caller is."""
+
+    actor: str
+    role: Role
+    scope: Scope
+
+
+class LoginLink(TypedDict):
+    """Where a browser is let in."""
+
+    path: str
+
+
+OWN: dict[tuple[str, str], tuple[str, str, type | str]] = {
+    ("get", "/health"): ("health", "Whether the server is well, and what to do if not.", ServerHealth),
     ("get", "/metrics"): ("health", "Counts and latencies, as Prometheus reads them.", "text/plain"),
-    ("get", "/v1/me"): ("health", "Who the caller is: actor, role and scope.", JSON),
+    ("get", "/v1/me"): ("health", "Who the caller is: actor, role and scope.", Identity),
     ("get", "/v1/events/stream"): ("events", "The ledger as it grows, as server-sent events.", STREAM),
-    ("post", "/v1/login"): (
-        "health",
-        "Another link to the page, that lets the owner's browser in once.",
-        JSON,
-    ),
+    ("post", "/v1/login"): ("health", "Another link that lets the owner's browser in once.", LoginLink),
 }
-"""What the server serves beside the table."""
+"""What the server serves beside the table: the type of its JSON, or another sort of text."""
 
 
 def document(routes: Sequence[Route]) -> dict[str, Any]:
@@ -50,8 +62,8 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.address, {})[route.method.lower()] = _operation(route, components)
-    for (method, path), (tag, words, media) in OWN.items():
-        paths.setdefault(path, {})[method] = _own(method, path, tag, words, media)
+    for (method, path), told in OWN.items():
+        paths.setdefault(path, {})[method] = _own(method, path, *told, components)
     return {
         "openapi": VERSION,
         "info": {"title": "Engram", "version": __version__, "description": WORDS},
@@ -137,9 +149,14 @@ def _answer(route: Route, components: Components) -> Schema:
     return {"description": "Done.", "content": content}
 
 
-def _own(method: str, path: str, tag: str, words: str, media: str) -> dict[str, Any]:
+def _own(
+    method: str, path: str, tag: str, words: str, gives: type | str, components: Components
+) -> dict[str, Any]:
     name = f"{method}_" + path.strip("/").removeprefix("v1/").replace("/", "_")
-    schema = {"type": "object" if media == JSON else "string"}
-    answer = {"description": "Done.", "content": {media: {"schema": schema}}}
+    content = {gives: {"type": "string"}} if isinstance(gives, str) else {JSON: components.of(gives)}
+    answer = {
+        "description": "Done.",
+        "content": {media: {"schema": schema} for media, schema in content.items()},
+    }
     responses = {"200" if method == "get" else "201": answer, "default": FAILED}
     return {"operationId": name, "summary": words, "tags": [tag], "responses": responses}

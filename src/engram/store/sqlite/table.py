@@ -131,7 +131,7 @@ def asks(ending: str) -> bool:
 
 
 @dataclass(slots=True, eq=False)
-class _Part:
+class _Covered:
     """A segment and the changes it covers: those after `since` up to `upto`."""
 
     segment: Segment
@@ -148,7 +148,7 @@ class NamespaceTable:
         self.segments: tuple[Segment, ...] = ()
         self.counted: dict[int, tuple[int, int]] = {}
         """For each scope how many memories it has and how many terms they have together."""
-        self._parts: list[_Part] = []
+        self._parts: list[_Covered] = []
         self._upto = 0
         self._seen = -1
         """The last change of the namespace when it was looked at; the others go their own way."""
@@ -188,13 +188,13 @@ class NamespaceTable:
 
     def join_small(self) -> None:
         """Make one part of neighbouring small ones, where there are many of them."""
-        joined: list[_Part] = []
+        joined: list[_Covered] = []
         for run in _runs(self._parts):
             if len(run) < MANY_SMALL:
                 joined += run
             else:
                 both = merged([part.segment for part in run])
-                joined.append(_Part(both, run[0].since, run[-1].upto))
+                joined.append(_Covered(both, run[0].since, run[-1].upto))
         self._parts = joined
 
     def miss(self, db: Db) -> None:
@@ -234,7 +234,7 @@ class NamespaceTable:
         for scope in set(segment.scopes.tolist()):
             mine = segment.scopes == scope
             self._count(scope, int(mine.sum()), int(segment.lengths[mine].sum()))
-        self._parts.append(_Part(segment, since, upto))
+        self._parts.append(_Covered(segment, since, upto))
         self._upto = upto
 
     def _count(self, scope: int, memories: int, terms: int) -> None:
@@ -250,12 +250,12 @@ class NamespaceTable:
             if older.segment.size + newer.segment.size > BLOCK:
                 return
             both = merged([older.segment, newer.segment])
-            self._parts[-2:] = [_Part(both, older.since, newer.upto)]
+            self._parts[-2:] = [_Covered(both, older.since, newer.upto)]
 
 
-def _runs(parts: list[_Part]) -> Iterator[list[_Part]]:
+def _runs(parts: list[_Covered]) -> Iterator[list[_Covered]]:
     """The parts, grouped as far as neighbours fit into one block."""
-    run: list[_Part] = []
+    run: list[_Covered] = []
     for part in parts:
         if run and sum(one.segment.size for one in run) + part.segment.size > BLOCK:
             yield run
@@ -329,7 +329,7 @@ class Tables:
                 self._tables.popitem(last=False)
 
 
-def _writing(namespace: int, part: _Part, seen: int) -> Callable[[Db], None]:
+def _writing(namespace: int, part: _Covered, seen: int) -> Callable[[Db], None]:
     segment = part.segment
     keys = np.concatenate([segment.keys, segment.gone])
     ends = {"namespace": namespace, "since": part.since, "upto": part.upto, "seen": seen}
