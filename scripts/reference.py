@@ -1,4 +1,4 @@
-"""Write docs/reference from the code itself: the settings, the errors, the commands; and the tables of tools.
+"""Write docs/reference from the code: settings, errors, commands, routes, verbs; and the tables of tools.
 
 Also what calls for each of hundreds of patterns, which the package keeps so that a command need not read it.
 
@@ -11,13 +11,17 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from engram import config, errors
+from engram.api.verbs import VerbsBefore
+from engram.operations.operation import NOUNS, said
+from engram.operations.values import Parameter, parameters_of
 from engram.recall import intents
 from engram.rules import injection
 from engram.server import problems
@@ -58,6 +62,7 @@ def pages() -> dict[Path, str]:
         "config.md": config_page(),
         "errors.md": error_page(),
         "cli.md": command_page(app),
+        "python.md": library_page(),
         "rest.md": rest_page(),
     }
     written = {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
@@ -147,6 +152,35 @@ def kinds(root: type[errors.EngramError]) -> Iterator[type[errors.EngramError]]:
     for below in root.__subclasses__():
         if below.__module__ == problems.__name__ or below.__module__.startswith(errors.__name__):
             yield from kinds(below)
+
+
+def library_page() -> Iterator[str]:
+    """Every verb of the library: how it is called, what it says of itself, what each parameter means."""
+    yield from ("# The library", "", "What an open memory does. [Begin here](../library.md).", "")
+    for noun, place in sorted(NOUNS.items()):
+        module, _, kind = place.partition(":")
+        found = getattr(import_module(module), kind)
+        yield from (f"## `memory.{noun}`" if noun else "## `memory`", "", _words(found), "")
+        for name, verb in inspect.getmembers(found, inspect.isfunction):
+            if not name.startswith("_") and (noun or name not in vars(VerbsBefore)):
+                yield from _verb(f"{noun}.{name}".lstrip("."), verb)
+
+
+def _verb(name: str, verb: Callable[..., object]) -> Iterator[str]:
+    called = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(verb)))
+    called = re.sub(r"<([\w.]+): [^>]*>", r"\1", re.sub(r"^\(self(, )?", "(", called))
+    yield from (f"### `{name}`", "", f"`{name}{called}`", "")
+    yield from (*_words(verb).splitlines(), "")
+    told = [(f"`{one.name}`", said(name, one).sentence) for one in _parameters(verb)]
+    if told := [row for row in told if row[1]]:
+        yield from table(("parameter", "what it means"), told)
+
+
+def _parameters(verb: Callable[..., object]) -> Iterable[Parameter]:
+    try:
+        return parameters_of(verb)
+    except NameError:  # a type that only a checker loads: the names are told without it
+        return [Parameter(name, object, None) for name in inspect.signature(verb).parameters]
 
 
 def rest_page() -> Iterator[str]:

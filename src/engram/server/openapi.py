@@ -32,6 +32,8 @@ PROBLEM: Schema = {
     },
     "required": ["type", "title", "status", "detail", "code", "facts"],
 }
+
+
 class Identity(TypedDict):
     """Who the caller is."""
 
