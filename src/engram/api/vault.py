@@ -124,13 +124,7 @@ def init_vault(
 
     """
     clock, config = SystemClock(), config or load()
-    if state_of(path) is FileState.SEALED:
-        raise VaultRefused(f"{path} is a vault already: `engram vault rotate` gives it another key.")
-    if state_of(path) is FileState.PLAIN:
-        settle(path, clock)
-        SqliteStore.open(path, clock).close()  # with the present schema
-    if read_slots(path) is not None:
-        raise VaultRefused(f"{path} has a key already: `engram vault remove` first takes it away.")
+    check_no_key(path, clock)
     master, slots, where = _new_key(passphrase, key)
     if fields:
         write_slots(path, replace(slots or new_slots(), covers="fields"))
@@ -149,6 +143,17 @@ def init_vault(
         _wipe_copies(path)  # they are in clear
     _seal_contents(path, master, config, clock)
     return where
+
+
+def check_no_key(path: str, clock: Clock) -> None:
+    """Bring a file to the present schema. Raises VaultRefused when it has a key already."""
+    if state_of(path) is FileState.SEALED:
+        raise VaultRefused(f"{path} is a vault already: `engram vault rotate` gives it another key.")
+    if state_of(path) is FileState.PLAIN:
+        settle(path, clock)
+        SqliteStore.open(path, clock).close()
+    if read_slots(path) is not None:
+        raise VaultRefused(f"{path} has a key already: `engram vault remove` first takes it away.")
 
 
 def init_vault_like(

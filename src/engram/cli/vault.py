@@ -15,7 +15,7 @@ from engram.cli.options import CommandRun, Group, command, pass_run
 from engram.cli.output import counted, done, say_json, steps, table, tell
 from engram.errors import BadKey, KeyNeeded
 from engram.keys import KEY_FILE_VARIABLE, KEY_VARIABLE
-from engram.model.clock import zone_of
+from engram.model.clock import SystemClock, zone_of
 from engram.model.plain import moment, plain
 from engram.model.scope import DEFAULT_NAMESPACE
 from engram.opening import file_of_namespace, is_folder, namespaces_in, place
@@ -50,11 +50,12 @@ def init(run: CommandRun, keychain: bool, key_file: str | None, fields: bool) ->
     With ENGRAM_KEY or ENGRAM_KEY_FILE set, that is the key. The file in clear is overwritten once everything
     has been found again in the encrypted one.
     """
-    from engram.api.vault import init_vault, init_vault_like
+    from engram.api.vault import check_no_key, init_vault, init_vault_like
 
+    path, *others = _files(run)
+    check_no_key(path, SystemClock())
     key = _key_of(key_file) if key_file else _key_at_hand()
     passphrase = "" if key is not None or keychain else ask_passphrase("Passphrase", twice=True)
-    path, *others = _files(run)
     where = init_vault(path, passphrase=passphrase, key=key, fields=fields, config=run.config)
     for other in others:
         init_vault_like(other, path, passphrase or key, fields=fields, config=run.config)

@@ -42,7 +42,8 @@ _MADE = re.compile(rf"[0-9a-f]{{{MADE_LENGTH}}}(?:-\d+)?")
 """An id that was made of a turn's words."""
 _LABEL = re.compile(r"\((?:sensitive|confidential)(?:: [a-z, -]+)?\)")
 KEPT_DETAILS: Final = frozenset({"heard_at", SUSPICION, SIGNS})
-"""What a confidential memory keeps of its details: times and marks of ours, no words."""
+"""What a confidential memory keeps of its details: times and marks of ours, no words. They hold as they are
+now, not as they were when the words were sealed."""
 
 
 def sealed(memory: Memory, keys: KeyRing) -> Memory:
@@ -88,7 +89,7 @@ def opened(memory: Memory, keys: KeyRing | None) -> Memory:
         memory,
         content=words["content"],
         tags=tuple(words["tags"]),
-        details={**memory.details, **words["details"]},
+        details={**memory.details, **words["details"], **_kept(memory.details)},
         speaker=words["speaker"],
         forms=FormsOnDemand(words["content"]),
     )
