@@ -371,6 +371,10 @@ class View:
     filters: Filters
 
 
+WORDING: Final = 1
+"""The edition of the rules by which words to be found by are read; what an older one read is read again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Findable:
     """What a memory is found by: its own words, cues that are not in the content, facts, and names."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from zlib import crc32
 
+import apsw
 import pytest
 
 from engram import Engram
 from engram.model.memory import Layer, Policy, Status
+from engram.ports import WORDING
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, overheard, rules, told, use
 
@@ -75,3 +80,45 @@ def test_overlapping_memories_of_the_core_are_flagged_once(memory: Engram, clock
     ]
     clock.advance(minutes=1)
     assert memory.consolidate(stages=STAGE).changes == 0
+
+
+# ---------------------------------------------------------------- words
+
+
+def test_what_another_version_read_is_read_anew(tmp_path: Path, clock: FakeClock) -> None:
+    path = tmp_path / "memory.db"
+    with Engram.open(path, clock=clock) as memory:
+        memory.remember("My sister Paula lives in Lisbon")
+        memory.remember("We had a labrador called Bruno")
+    with closing(apsw.Connection(str(path))) as db:
+        now_read = db.execute("SELECT row, body, cues, length, wording FROM texts").fetchall()
+        db.execute("UPDATE texts SET cues = '', wording = 0")
+    clock.advance(days=1)
+
+    with Engram.open(path, clock=clock) as memory:
+        (words,) = [one for one in memory.doctor() if one.name == "words"]
+        memory.consolidate(stages=STAGE, dry=True)
+        before = [one.detail for one in memory.doctor() if one.name == "words"]
+        report = memory.consolidate(stages=STAGE)
+        (after,) = [one for one in memory.doctor() if one.name == "words"]
+
+    assert words.ok
+    assert before == [words.detail]
+    assert "2 were read by another version" in words.detail
+    assert "another version" not in after.detail
+    assert report.changes == 0
+    with closing(apsw.Connection(str(path))) as db:
+        assert db.execute("SELECT row, body, cues, length, wording FROM texts").fetchall() == now_read
+
+
+def test_rules_that_read_other_words_are_another_edition(tmp_path: Path, clock: FakeClock) -> None:
+    """Where this fails the rules find other words in a text than before: raise WORDING, note both."""
+    path = tmp_path / "memory.db"
+    lives = Path(__file__).parents[2] / "benchmarks" / "data" / "told_then_asked.tsv"
+    told_there = [row.split("\t")[2] for row in lives.read_text(encoding="utf-8").splitlines() if "\t" in row]
+    with Engram.open(path, clock=clock) as memory:
+        memory.remember_many(["My sister Paula, 41, is allergic to nuts", *told_there[:200]])
+    with closing(apsw.Connection(str(path))) as db:
+        found = db.execute("SELECT body, cues FROM texts ORDER BY row").fetchall()
+
+    assert (WORDING, crc32(repr(found).encode())) == (1, 3646401860)

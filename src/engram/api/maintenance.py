@@ -32,7 +32,7 @@ from engram.errors import (
 )
 from engram.lazily import dataclass
 from engram.model.clock import Clock
-from engram.model.event import Finding, Verb
+from engram.model.event import Finding
 from engram.model.maintenance import (
     LISTED,
     Carried,
@@ -170,14 +170,15 @@ def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -
     """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
     if repair:
         check_owner(caller, "mend the file")
-        store = caller.tools.store
-        while lost := store.memories.without_words(READ_AT_ONCE):
+        store, after = caller.tools.store, 0
+        while lost := store.memories.without_words(READ_AT_ONCE, after):
             # Bound now: the writer runs it later than the loop goes on.
-            def work(unit: Unit, lost: Sequence[Memory] = tuple(lost)) -> None:
-                for memory in lost:
-                    unit.change(memory, Verb.UPDATED, "lost words read again", findable=findable(memory))
+            def work(unit: Unit, lost: Sequence[tuple[int, Memory]] = tuple(lost)) -> None:
+                for _, memory in lost:
+                    unit.reword(memory.id, findable(memory))
 
             store.write(work, caller.actor)
+            after = lost[-1][0]
     counted = (
         "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
     )

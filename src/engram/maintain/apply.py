@@ -27,6 +27,7 @@ from engram.maintain.step import (
     MemoryChange,
     Name,
     Prune,
+    Reword,
     StepContext,
 )
 from engram.model.capture import Draft
@@ -104,7 +105,7 @@ def _held(scope: Scope, context: StepContext) -> frozenset[str]:
 def _read_by(effect: Effect) -> tuple[str, ...]:
     """The memories that are looked at before the effect happens."""
     match effect:
-        case MemoryChange(old=memory) | Erase(memory=memory) | Add(memory=memory):
+        case MemoryChange(old=memory) | Erase(memory=memory) | Add(memory=memory) | Reword(memory=memory):
             return (memory.id,)
         case Draw(edge=edge):
             return edge.source, edge.target
@@ -115,7 +116,7 @@ def _read_by(effect: Effect) -> tuple[str, ...]:
 def _still(unit: Unit, effect: Effect) -> bool:
     """Whether what the effect rests on is still as it was seen."""
     match effect:
-        case MemoryChange(old=seen) | Erase(memory=seen):
+        case MemoryChange(old=seen) | Erase(memory=seen) | Reword(memory=seen):
             now = unit.get(seen.id)
             return now is not None and LIVING.issuperset(now.differing(seen))
         case Add(memory=memory):
@@ -128,6 +129,8 @@ def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) ->
     match effect:
         case MemoryChange():
             _change(unit, effect, decision, context)
+        case Reword(memory=memory):
+            unit.reword(memory.id, enrich.findable(memory))
         case Add(memory=memory, findable=findable, vector=vector):
             unit.add(memory, findable, vector, decision.why)
         case Draw():

@@ -17,6 +17,7 @@ from engram.maintain.step import (
     Erase,
     Judge,
     Prune,
+    Reword,
     Slice,
     Step,
     StepContext,
@@ -270,7 +271,20 @@ def learned(memory: Memory, context: StepContext) -> Decision | None:
     return Decision("promote.knowledge", verdict.why, (becomes(memory, kind=Kind.SEMANTIC),), memory.id)
 
 
+def plan_words(context: StepContext, cursor: str) -> Iterator[Batch]:
+    """Read anew the words of what rules other than today's have read: an older version, or another's file."""
+    size, after = context.tools.config.maintain.slice, int(cursor or 0)
+    while found := context.tools.store.memories.without_words(size, after):
+        after = found[-1][0]
+        why = "read by the rules of another version"
+        yield Batch(
+            tuple(Decision("words.again", why, (Reword(one),), one.id, quiet=True) for _, one in found),
+            str(after),
+        )
+
+
 STEPS: tuple[Step, ...] = (
+    Step("housekeeping", "words", plan_words),
     Step("housekeeping", "working quality", plan_working_quality),
     Step("housekeeping", "stale tags", each(TAGGED, stale_tags)),
     Step("housekeeping", "stuck buffer", each(BUFFER, stuck)),

@@ -60,6 +60,13 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
+class Reword:
+    """The words a memory is found by are read anew."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
 class Draw:
     """An edge, unless it is there or would close a circle."""
 
@@ -126,7 +133,7 @@ class GoOnFrom:
     subscription: Subscription
 
 
-Effect = MemoryChange | Add | Draw | Erase | Name | Judge | Keep | Drop | Deliver | GoOnFrom | Prune
+Effect = MemoryChange | Add | Reword | Draw | Erase | Name | Judge | Keep | Drop | Deliver | GoOnFrom | Prune
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.clock import to_micros
 from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Space, Tier
-from engram.ports import Reach, View
+from engram.ports import WORDING, Reach, View
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite import vectors, views
 from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
@@ -209,7 +209,8 @@ LIMIT :limit
 """)
 
 WITHOUT_WORDS = sqlite_rows.select("""
-WHERE NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row)
+WHERE m.row > :after
+  AND NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row AND t.wording = :wording)
 ORDER BY m.row
 LIMIT :limit
 """)
@@ -337,10 +338,11 @@ class SqliteMemories:
         with self._readers.lend() as db:
             return [sqlite_rows.from_row(line)[1] for line in ask(db, SEALED, {"limit": limit})]
 
-    def without_words(self, limit: int) -> list[Memory]:
-        """Memories whose words were lost, so that no question finds them by a word."""
+    def without_words(self, limit: int, after: int = 0) -> list[tuple[int, Memory]]:
+        """Memories whose words were lost, or read by rules that were others than today's, by key."""
+        given = {"after": after, "wording": WORDING, "limit": limit}
         with self._readers.lend() as db:
-            return [sqlite_rows.from_row(line)[1] for line in ask(db, WITHOUT_WORDS, {"limit": limit})]
+            return [sqlite_rows.from_row(line) for line in ask(db, WITHOUT_WORDS, given)]
 
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""

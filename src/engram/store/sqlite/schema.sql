@@ -176,7 +176,8 @@ CREATE TABLE texts (
   row INTEGER PRIMARY KEY REFERENCES memories (row), -- the memory
   body TEXT NOT NULL, -- terms of the content
   cues TEXT NOT NULL, -- terms that are not in the content but lead to it
-  length INTEGER NOT NULL -- how many terms body and cues have
+  length INTEGER NOT NULL, -- how many terms body and cues have
+  wording INTEGER NOT NULL DEFAULT 0 -- by which edition of the rules they were read
 );
 
 -- What recall holds in memory follows the file by this: a line is replaced, with a new `seq`, whenever something

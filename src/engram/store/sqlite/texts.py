@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Kind, Status
-from engram.ports import Findable, Match, Matched, NeighbouringTurns, Reach, Terms, View
+from engram.ports import WORDING, Findable, Match, Matched, NeighbouringTurns, Reach, Terms, View
 from engram.store.sqlite.memories import allowed, selected
 from engram.store.sqlite.segments import (
     CUE_SHIFT,
@@ -463,12 +463,13 @@ class SqliteTexts:
 # ---------------------------------------------------------------- inside the writer
 
 PUT = """
-INSERT INTO texts (row, body, cues, length)
-VALUES (:row, :body, :cues, :length)
+INSERT INTO texts (row, body, cues, length, wording)
+VALUES (:row, :body, :cues, :length, :wording)
 ON CONFLICT (row) DO UPDATE SET
   body = excluded.body,
   cues = excluded.cues,
-  length = excluded.length
+  length = excluded.length,
+  wording = excluded.wording
 """
 
 DROP_BLOCKS = """
@@ -485,7 +486,7 @@ WHERE row = :row
 def line(row: int, findable: Findable) -> Line:
     """What is written of a memory's terms."""
     terms, cues = findable.terms, findable.cues
-    return row, " ".join(terms), " ".join(cues), len(terms) + len(cues)
+    return row, " ".join(terms), " ".join(cues), len(terms) + len(cues), WORDING
 
 
 def put(db: Db, one: Line) -> None:

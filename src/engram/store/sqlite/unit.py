@@ -247,6 +247,12 @@ class SqliteUnit:
         row, memory = self._find(memory_id)
         self._put_vector(row, vector, memory)
 
+    def reword(self, memory_id: str, findable: Findable) -> None:
+        """Set the words a memory is found by. Writes no event: they are derived from the content."""
+        row, _ = self._find(memory_id)
+        self.finish()
+        texts.put(self._db, texts.line(row, findable))
+
     def drop_replaced(self, former: str, space: Space, limit: int) -> int:
         """Drop vectors of a former space, by its key, where this one has others; at most `limit`."""
         self.finish()

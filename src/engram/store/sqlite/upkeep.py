@@ -10,6 +10,7 @@ import apsw
 
 from engram.model.event import Finding
 from engram.model.facts import Named
+from engram.ports import WORDING
 from engram.rules.entities import keys_of
 from engram.store.sqlite import names as sqlite_names
 from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_value
@@ -163,6 +164,12 @@ UNINDEXED = """
 SELECT count(*)
 FROM memories AS m
 WHERE NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row)
+"""
+
+OTHERWISE_READ = """
+SELECT count(*)
+FROM texts
+WHERE wording <> :wording
 """
 
 UNTOLD = """
@@ -400,8 +407,16 @@ def _forget_table(db: Db) -> None:
 
 def _unindexed(db: Db) -> Finding:
     missing = ask_value(db, UNINDEXED)
-    lost = f"{missing} memories have no words to be found by" if missing else ""
-    return _found("words", "every memory has its words", lost, "`engram doctor --repair` reads them again")
+    if missing:
+        lost = f"{missing} memories have no words to be found by"
+        return _found("words", "", lost, "`engram doctor --repair` reads them again")
+    older = ask_value(db, OTHERWISE_READ, {"wording": WORDING})
+    told = (
+        f"; those of {older} were read by another version, `engram consolidate` reads them anew"
+        if older
+        else ""
+    )
+    return Finding("words", ok=True, detail=f"every memory has its words{told}")
 
 
 def _counter(name: str, question: str, repair: str) -> Derived:
