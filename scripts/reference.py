@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from engram import config, errors
 from engram.api.verbs import VerbsBefore
-from engram.operations.operation import NOUNS, said
+from engram.operations import OPERATIONS
+from engram.operations.operation import NOUNS, Operation, said
 from engram.operations.values import Parameter, parameters_of
 from engram.recall import intents
 from engram.rules import injection
@@ -171,9 +172,17 @@ def _verb(name: str, verb: Callable[..., object]) -> Iterator[str]:
     called = re.sub(r"<([\w.]+): [^>]*>", r"\1", re.sub(r"^\(self(, )?", "(", called))
     yield from (f"### `{name}`", "", f"`{name}{called}`", "")
     yield from (*_words(verb).splitlines(), "")
-    told = [(f"`{one.name}`", said(name, one).sentence) for one in _parameters(verb)]
-    if told := [row for row in told if row[1]]:
-        yield from table(("parameter", "what it means"), told)
+    row = OPERATIONS.get(name) or Operation(name, "")
+    told = [
+        (f"`{one.name}`", said(name, one).sentence, _example(row.example_of(one)))
+        for one in _parameters(verb)
+    ]
+    if told := [cells for cells in told if cells[1]]:
+        yield from table(("parameter", "what it means", "for example"), told)
+
+
+def _example(value: object) -> str:
+    return "" if value is None else f"`{json.dumps(value, default=str)}`"
 
 
 def _parameters(verb: Callable[..., object]) -> Iterable[Parameter]:

@@ -14,6 +14,7 @@ from starlette.routing import Route as Served
 
 from engram.config import ServerConfig
 from engram.engine import Engram
+from engram.operations import OPERATIONS
 from engram.server.app import build
 from engram.server.compat.serving import NAME
 from engram.server.openapi import document
@@ -50,6 +51,29 @@ def test_every_reference_leads_somewhere_and_every_call_says_what_it_does() -> N
 
     assert references <= TOLD["components"]["schemas"].keys()
     assert all(call["summary"] for calls in TOLD["paths"].values() for call in calls.values())
+
+
+def test_every_example_is_one_that_may_be_sent() -> None:
+    valid = pytest.importorskip("jsonschema").Draft202012Validator
+    parameters = [
+        (call["operationId"], one)
+        for calls in TOLD["paths"].values()
+        for call in calls.values()
+        for one in call.get("parameters", ())
+        if one["in"] != "header"
+    ]
+    refused = [
+        (name, one["name"], one["example"])
+        for name, one in parameters
+        if "example" in one
+        and not valid({**one["schema"], "components": TOLD["components"]}).is_valid(one["example"])
+    ]
+
+    assert refused == []
+    bare = {
+        one.name for call in OPERATIONS.values() for one in call.parameters if call.example_of(one) is None
+    }
+    assert bare == {"before", "cursor", "fact", "plan", "profile", "rerank", "sections", "state"}
 
 
 def test_a_choice_of_words_is_told_once_and_every_answer_in_json_has_fields() -> None:

@@ -11,15 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from datetime import datetime
+from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.plain import Says
-from engram.operations.values import Parameter, fields_of, parameters_of
+from engram.operations.values import LISTS, Parameter, fields_of, parameters_of
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -132,6 +134,21 @@ class Operation:
         """What may be said, each with its sentence and range."""
         more = (one for one in fields_for(self.fields) if one.name not in self.own)
         return tuple(replace(one, says=said(self.name, one)) for one in (*parameters_of(self.call), *more))
+
+    def example_of(self, one: Parameter) -> Any:
+        """A value that one of its parameters may have; None where only its kind can be told."""
+        if one.name in self.example:
+            return self.example[one.name]
+        kinds = [kind for kind in get_args(one.hint) or (one.hint,) if isinstance(kind, type)]
+        found = [*one.says.choices, *(next(iter(kind)).value for kind in kinds if issubclass(kind, Enum))]
+        keys: tuple[str | type, ...] = (*kinds, one.name)
+        found += [EXAMPLES[key] for key in keys if key in EXAMPLES]
+        example = found[0] if found else one.says.least
+        return (
+            [example]
+            if found and get_origin(one.hint) in LISTS and not isinstance(example, list)
+            else example
+        )
 
     @cached_property
     def result(self) -> Any:
@@ -307,6 +324,24 @@ WORDS: Mapping[str, Says] = {
     "words": Says("Words or phrases."),
     "workspace": Says("Leave out what belongs to another workspace."),
 }
+
+
+_MOMENT, _TALK = "2026-03-15T09:00:00+00:00", [{"role": "user", "content": "From now on I use Helix."}]
+EXAMPLES: Mapping[str | type, Any] = {
+    **dict.fromkeys(("memory_id", "target", "publication_id"), "7f3a91c2"), "known": ["7f3a91c2"],
+    **dict.fromkeys(("gap_id", "commitment_id", "trigger_id", "subscription_id", "run_id"), "b41d09e7"),
+    **dict.fromkeys(("session", "session_id", "message_id"), "monday"), "token_id": "laptop",
+    **dict.fromkeys(("project", "workspace"), "apollo"), "scope": {"project": "apollo"}, "agents": ["rex"],
+    "limit": 20, "budget": 4000, "after": 0, "importance": 0.8, "confidence": 0.9, "weight": 1.0,
+    "min_relevance": 0.2, "subject": "anna", "predicate": "lives_in", "object": "rome",
+    "prefix": "An", "goal": "rome", "waiting_on": "Ben", "on": "Ben", "assistant_name": "Rex",
+    "memories": ["My editor is Helix"], "messages": _TALK, "history": _TALK, "about": "my editor",
+    "category": "preference", "tags": ["tools"], "details": {"page": "4"}, "source": "human",
+    "filters": {"categories": ["preference"]}, "because": "more exact", "result": "It worked.",
+    "tasks": ["book the train"], "pages": ["team.md"], "stages": ["merge"], "due": _MOMENT,
+    "speaker": "Anna", "name": "Anna", "timezone": "Europe/Berlin", bool: True, datetime: _MOMENT,
+}  # fmt: skip
+"""What a parameter may be, by its name or kind, where its operation gives no example of its own."""
 
 
 def said(operation: str, one: Parameter) -> Says:

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from engram._version import __version__
 from engram.model.scope import Role, Scope
+from engram.operations.operation import EXAMPLES
 from engram.operations.values import Components, Parameter, Schema, fields_of
 from engram.server.host import ServerHealth
 from engram.server.limits import HEADER
@@ -98,7 +99,7 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
         "summary": route.operation.sentence,
         "tags": [route.path.split("/")[2]],
         "parameters": [
-            *({"name": name, "in": "path", "required": True, "schema": PLACED} for name in route.in_path),
+            *map(_placed, route.in_path),
             *_asked(route, components),
         ],
         "responses": {str(route.operation.status): _answer(route, components), "default": FAILED},
@@ -112,6 +113,11 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
         needed = any(one.is_needed for one in route.parameters)
         made["requestBody"] = {"required": needed, "content": {JSON: content}}
     return made
+
+
+def _placed(name: str) -> Schema:
+    made: Schema = {"name": name, "in": "path", "required": True, "schema": PLACED}
+    return made | ({"example": EXAMPLES[name]} if name in EXAMPLES else {})
 
 
 def _asked(route: Route, components: Components) -> list[Schema]:
@@ -135,7 +141,8 @@ def _query(one: Parameter, name: str, route: Route, components: Components) -> S
     made: Schema = {"name": name, "in": "query", "required": one.is_needed, "schema": schema}
     if schema.get("type") == "array":
         made |= {"style": "form", "explode": False}
-    return made | ({"example": route.example[name]} if name in route.example else {})
+    example = route.example.get(name, route.operation.example_of(one))
+    return made if example is None else made | {"example": example}
 
 
 def _answer(route: Route, components: Components) -> Schema:
