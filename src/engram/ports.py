@@ -311,6 +311,8 @@ class Tools:
     """How much memory is in use, and what gives way for it."""
     writes: Together = field(default_factory=Together)
     """Small writes of many threads."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What many questions ask for and few writes change, with what it was read at."""
 
     @property
     def zone(self) -> tzinfo:

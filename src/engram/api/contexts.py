@@ -7,9 +7,7 @@ list memories and recall is enough. A block is data: it says so, and nothing ins
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
-from weakref import WeakKeyDictionary
 
 from engram.config import ContextConfig
 from engram.context import budget as context_budget
@@ -26,7 +24,7 @@ from engram.model.context import (
 )
 from engram.model.memory import Filters, Memory, Priority, Status, Tier
 from engram.model.recall import Hit, Question
-from engram.ports import Store, View
+from engram.ports import View
 from engram.text.tokens import count
 
 if TYPE_CHECKING:
@@ -46,12 +44,6 @@ LONG: Final = 50
 LOGGED: Final = 10_000
 OPEN: Final = frozenset({Tier.CLEAR, Tier.SENSITIVE})
 """How secret a memory may be that stands in a prompt without having been asked for."""
-
-
-_KEPT: WeakKeyDictionary[Store, tuple[str, dict[tuple[Access, bool], tuple[Memory, ...]]]] = (
-    WeakKeyDictionary()
-)
-_LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +131,15 @@ class Contexts:
 
     def _standing(self, wanted: PromptOptions) -> tuple[Memory, ...]:
         """What matters whatever is asked; kept until the next event, as hardly any memory is of this kind."""
-        store, bare = self._caller.tools.store, not wanted.question.strip()
-        now, place = store.ledger.newest(), (self._caller.at(wanted.scope), bare)
-        with _LOCK:
-            at, kept = _KEPT.get(store, ("", {}))
-            if at == now and place in kept:
-                return kept[place]
-        views = (View(place[0], filters) for filters in standing(bare=bare))
-        found = tuple(one for view in views for one in store.memories.page(view, STANDING))
-        with _LOCK:
-            at, kept = _KEPT.get(store, ("", {}))
-            _KEPT[store] = (now, {**(kept if at == now else {}), place: found})
-        return found
+        tools, bare = self._caller.tools, not wanted.question.strip()
+        now, place = tools.store.ledger.newest(), (self._caller.at(wanted.scope), bare)
+        at, kept = tools.kept.get("standing", ("", {}))
+        known: dict[tuple[Access, bool], tuple[Memory, ...]] = kept if at == now else {}
+        if place not in known:
+            views = (View(place[0], filters) for filters in standing(bare=bare))
+            found = tuple(one for view in views for one in tools.store.memories.page(view, STANDING))
+            tools.kept["standing"] = (now, known := {**known, place: found})
+        return known[place]
 
     def _history(self, wanted: PromptOptions) -> tuple[Message, ...]:
         if wanted.history is not None:

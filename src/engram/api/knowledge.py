@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.model.context import Knowing
@@ -33,7 +32,6 @@ from engram.model.knowledge import (
 from engram.model.maintenance import Sketch
 from engram.model.plain import value_from
 from engram.model.scope import Scope
-from engram.ports import Store
 from engram.rules import screen
 from engram.text import re
 
@@ -50,10 +48,6 @@ Traces = list[Trace]
 Patterns = list[Pattern]
 
 
-_GROWN: WeakKeyDictionary[Store, tuple[tuple[Any, ...], Abstraction]] = WeakKeyDictionary()
-"""The tree that was read last from each store: every prompt may ask for it, and a run alone changes it."""
-
-
 class Knowledge(Noun):
     """What was learned from memories taken together. Hangs on the facade; safe to use from many threads."""
 
@@ -61,9 +55,10 @@ class Knowledge(Noun):
         """Everything that is kept, at three distances: clusters, domains, one paragraph."""
         roots = self._sketches("tree", PLACES, scope)
         state = (self._caller.at(scope), *((one.scope, one.run, one.made_at) for one in roots))
-        known = _GROWN.get(self._store)
+        # The tree that was read last: every prompt may ask for it, and a run alone changes it.
+        known: tuple[tuple[Any, ...], Abstraction] | None = self._tools.kept.get("tree")
         if known is None or known[0] != state:
-            known = _GROWN[self._store] = (state, self._tree(roots, scope))
+            known = self._tools.kept["tree"] = (state, self._tree(roots, scope))
         return known[1]
 
     def profile(self, *, scope: Scope | None = None) -> Behaviour:
