@@ -297,7 +297,7 @@ def _compared(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
 @cache
 def _counted(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
     fields = dataclasses.fields(kind)
-    return _reader([one.name for one in fields if (one.compare if one.hash is None else one.hash)])
+    return _reader([field.name for field in fields if (field.compare if field.hash is None else field.hash)])
 
 
 def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:

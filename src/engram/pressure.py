@@ -112,7 +112,7 @@ def resident_bytes() -> int:
 def memory_limit() -> int:
     """What the container allows this process, or the machine has; 0 where nobody knows."""
     limits = [*_of_container(Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")), _of_machine()]
-    return min((one for one in limits if 0 < one < UNLIMITED), default=0)
+    return min((limit for limit in limits if 0 < limit < UNLIMITED), default=0)
 
 
 def _of_container(mount: Path, own: Path) -> list[int]:

@@ -68,7 +68,11 @@ class RemoteNoun:
     def __dir__(self) -> list[str]:
         """What can be done here."""
         noun = f"{self._noun}." if self._noun else ""
-        own = [one.action for one in OPERATIONS.values() if one.noun == self._noun and one.addresses]
+        own = [
+            operation.action
+            for operation in OPERATIONS.values()
+            if operation.noun == self._noun and operation.addresses
+        ]
         return sorted({*own, *(() if noun else (name for name in NOUNS if name))})
 
 
@@ -81,7 +85,10 @@ class RemoteEngram(RemoteNoun):
         """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
         told = _asked(self._http, "POST", "/v1/memories", {}, {"memories": drafts, "partial": partial})
         receipts = msgspec.json.decode(told, type=dict[str, list[msgspec.Raw]])["receipts"]
-        return [_read(Refusal if b'"index"' in bytes(one)[:20] else Receipt, bytes(one)) for one in receipts]
+        return [
+            _read(Refusal if b'"index"' in bytes(receipt)[:20] else Receipt, bytes(receipt))
+            for receipt in receipts
+        ]
 
     def export(self, **given: Any) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""

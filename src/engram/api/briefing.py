@@ -112,10 +112,10 @@ def _shortened(
     known = tools.store.upkeep.sketch(scope, SKETCH, place)
     if known is not None and known.body.get("digest") == digest:
         return str(known.body["text"]), "cached"
-    text = _within(tools.advisor.summarize([one.content for one in memories], room // WORD) or "", room)
+    text = _within(tools.advisor.summarize([memory.content for memory in memories], room // WORD) or "", room)
     if not text:
         return None
-    body, ids = {"digest": digest, "text": text}, tuple(one.id for one in memories)
+    body, ids = {"digest": digest, "text": text}, tuple(memory.id for memory in memories)
     sketch = Sketch(scope, SKETCH, place, body, tools.clock.now(), sources=ids)
     tools.store.write_later(lambda unit: unit.upkeep.sketch(sketch), caller.actor)
     return text, "model"

@@ -288,7 +288,7 @@ class CallerContext:
         """Raises AccessDenied and TooMuchWritten unless the caller may keep these."""
         for one in drafts:
             self.check_write(one.scope)
-        self.take_room([one.content for one in drafts])
+        self.take_room([draft.content for draft in drafts])
 
     def take_room(self, texts: Sequence[str], more: int = 0) -> None:
         """Count what the caller is to write. Raises TooMuchWritten; an owner may write what it likes.

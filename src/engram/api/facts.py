@@ -242,7 +242,7 @@ class Facts(Noun):
         listed = [one for one in _listed(memory) if _triple_of(one) != _triple(over)]
         changes: dict[str, Any] = {"details": {**memory.details, "facts": [*listed, ended]}}
         others = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
-        if all(one.valid_to is not None for one in others if _triple(one) != _triple(over)):
+        if all(other.valid_to is not None for other in others if _triple(other) != _triple(over)):
             changes["valid_to"] = at
         changed = change.update(memory.id, changes, self._tools, self._caller.actor, because)
         self._store.write(lambda unit: unit.end_fact(memory.id, over, at), self._caller.actor)

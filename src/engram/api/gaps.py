@@ -169,8 +169,8 @@ class Gaps(Noun):
 def opened(caller: CallerContext, access: Access) -> Found:
     """The open gaps of places that somebody sees, the weightiest first."""
     found = [
-        value_from(Gap, one.body, key=one.key, scope=one.scope)
-        for one in caller.tools.store.upkeep.sketches(GAP, access, SEEN)
+        value_from(Gap, sketch.body, key=sketch.key, scope=sketch.scope)
+        for sketch in caller.tools.store.upkeep.sketches(GAP, access, SEEN)
     ]
     return sorted(found, key=lambda one: (-one.weight, one.key))
 
@@ -207,7 +207,7 @@ def note_in_vain(caller: CallerContext, question: Question) -> None:
     scope, text = question.access.scope, question.text
     if not caller.access.may_write(scope) or tier_of(text) is not Tier.CLEAR:
         return
-    asked = [one.name for one in names.entities(text) if one.type in NAMED][:NAMES]
+    asked = [entity.name for entity in names.entities(text) if entity.type in NAMED][:NAMES]
     upkeep, now = caller.tools.store.upkeep, caller.tools.clock.now()
     if not asked:
         return

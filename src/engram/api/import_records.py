@@ -161,7 +161,7 @@ def _kept(record: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(given, str) and given.strip():
         kept["id"] = id_of(given)
     edges = record.get("edges")
-    kept["edges"] = [one for one in edges if isinstance(one, Mapping)] if isinstance(edges, list) else []
+    kept["edges"] = [edge for edge in edges if isinstance(edge, Mapping)] if isinstance(edges, list) else []
     return kept
 
 

@@ -54,7 +54,7 @@ class Knowledge(Noun):
     def tree(self, *, scope: Scope | None = None) -> Abstraction:
         """Everything that is kept, at three distances: clusters, domains, one paragraph."""
         roots = self._sketches("tree", PLACES, scope)
-        state = (self._caller.at(scope), *((one.scope, one.run, one.made_at) for one in roots))
+        state = (self._caller.at(scope), *((root.scope, root.run, root.made_at) for root in roots))
         # The tree that was read last: every prompt may ask for it, and a run alone changes it.
         known: tuple[tuple[Any, ...], Abstraction] | None = self._tools.kept.get("tree")
         if known is None or known[0] != state:
@@ -83,8 +83,8 @@ class Knowledge(Noun):
         found = self._sketches("map", PLACES, scope)
         domains = [Domain(**line) for one in found for line in one.body["domains"]]
         domains.sort(key=lambda one: (-one.memories, one.label))
-        memories = sum(one.memories for one in domains)
-        covered = sum(one.confidence * one.memories for one in domains)
+        memories = sum(domain.memories for domain in domains)
+        covered = sum(domain.confidence * domain.memories for domain in domains)
         return KnowledgeMap(tuple(domains), round(covered / memories, 3) if memories else 0.0)
 
     def card(self, name: str) -> Card | None:
@@ -129,7 +129,7 @@ class Knowledge(Noun):
         """What was going on together, the latest first."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
         rows = self._sketches("shelf", PLACES, scope)
-        keys = [(key, one.scope) for one in rows for key, *_ in one.body["boxes"][-most:]]
+        keys = [(key, row.scope) for row in rows for key, *_ in row.body["boxes"][-most:]]
         keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
         store = self._store.upkeep
         found = (store.sketch(place, "box", key) for key, place in keys[:most])
@@ -220,11 +220,11 @@ class Knowledge(Noun):
 
 
 def _united(habits: list[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(value for one in habits for value in one[name]))
+    return tuple(dict.fromkeys(value for habit in habits for value in habit[name]))
 
 
 def _topic(name: str, lines: list[Mapping[str, Any]]) -> Topic:
-    count = sum(one["memories"] for one in lines)
-    weight = sum(one["importance"] * one["memories"] for one in lines) / count
-    first, last = min(one["first"] for one in lines), max(one["last"] for one in lines)
+    count = sum(line["memories"] for line in lines)
+    weight = sum(line["importance"] * line["memories"] for line in lines) / count
+    first, last = min(line["first"] for line in lines), max(line["last"] for line in lines)
     return Topic(name, count, round(weight, 3), datetime.fromisoformat(first), datetime.fromisoformat(last))

@@ -59,7 +59,7 @@ def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the pa
     chosen = system if system != AUTO else system_at(path, mapping)
     told = list(_records(path, chosen, mapping))
     records = [one for one in told if not isinstance(one, ItemReport)]
-    placed = [_placed(one, scope) for one in records]
+    placed = [_placed(record, scope) for record in records]
     total = len(placed)
     done = [0]
 
@@ -119,7 +119,7 @@ def _data(text: str, name: str) -> Any:
         data = json.loads(text)
     except ValueError:
         return [value for _, value in _lines(text, name)]
-    alone = isinstance(data, dict) and not any(one in data for one in homes.CONTAINERS)
+    alone = isinstance(data, dict) and not any(container in data for container in homes.CONTAINERS)
     return [data] if alone else data
 
 
@@ -166,7 +166,7 @@ def _ledger(path: Path) -> Iterator[Told]:
         return
     found = sorted(folder.listed(path, layout.TOPS[LEDGER]))
     lines = [one for one in found if one.startswith("memory/ledger") and one.endswith(".jsonl")]
-    texts = [(one, folder.read(path, one)[0]) for one in lines]
+    texts = [(line, folder.read(path, line)[0]) for line in lines]
     yield from _events(texts)
     # What a day's log says and became an event, also one that is over by now, is that event.
     seen = {one_line(event["content"]) for _, text in texts for event in ledger.events_in(text)}

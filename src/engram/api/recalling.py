@@ -78,7 +78,7 @@ class RecallRecord:
     @cached_property
     def _entries(self) -> deque[Recalled]:
         entries = deque(self._recalls.last(KEPT), maxlen=KEPT)
-        for intent in {one.intent for one in entries}:
+        for intent in {entry.intent for entry in entries}:
             self._switch(intent, entries)
         return entries
 
@@ -131,7 +131,7 @@ class RecallRecord:
         )
 
     def _switch(self, intent: str, entries: Iterable[Recalled]) -> None:
-        gains = [one.gain for one in entries if one.intent == intent and one.gain is not None]
+        gains = [entry.gain for entry in entries if entry.intent == intent and entry.gain is not None]
         if len(gains) < TRIED:
             return
         mean = sum(gains) / len(gains)
@@ -142,13 +142,13 @@ class RecallRecord:
 
 
 def _summed(entries: Sequence[Recalled]) -> KindHealth:
-    gains = [one.gain for one in entries if one.gain is not None]
+    gains = [entry.gain for entry in entries if entry.gain is not None]
     return KindHealth(
         recalls=len(entries),
-        weak=sum(one.weak for one in entries),
-        relevance=_mean(one.relevance for one in entries),
-        ndcg=_mean(one.ndcg for one in entries),
-        hits=_mean(one.hits for one in entries),
+        weak=sum(entry.weak for entry in entries),
+        relevance=_mean(entry.relevance for entry in entries),
+        ndcg=_mean(entry.ndcg for entry in entries),
+        hits=_mean(entry.hits for entry in entries),
         rerank_gain=_mean(gains) if gains else None,
     )
 

@@ -341,7 +341,7 @@ def _lesson(lesson: str, project: str, wide: Scope) -> Draft:
 
 
 def _memories(receipts: Sequence[Receipt]) -> tuple[Memory, ...]:
-    return tuple(one.memory for one in receipts)
+    return tuple(receipt.memory for receipt in receipts)
 
 
 def _tag(flow: str) -> str:

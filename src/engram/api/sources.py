@@ -164,7 +164,7 @@ class Sources(Noun):
     ) -> IngestReport:
         """Keep what a flow of several steps came to. A step is its name, or has name, outcome and result."""
         now = self._tools.clock.now()
-        taken = [documents.step(one) for one in steps]
+        taken = [documents.step(step) for step in steps]
         item = documents.flow(name, taken, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
 

@@ -684,7 +684,7 @@ class FolderReader:
         pieces = KINDS[file.kind].pieces(self._text(path))
         if file.kind in ITEMS:
             pieces = aligned({k: one.file for k, one in file.pieces.items()}, pieces)
-        return next((one for one in pieces if one.key == key), None)
+        return next((piece for piece in pieces if piece.key == key), None)
 
     def _edit(self, path: str, edit: Edit, known: Known | None) -> None:
         some = self.edits.setdefault(path, [])

@@ -522,7 +522,7 @@ class FolderSync(FolderReader):
     ) -> SyncReport:
         told = self.told
         told.created = [f"{one.path}: {str(one.piece.fields['content'])[:80]}" for one in new]
-        told.updated, told.forgotten = [one.known.memory for one in changes], [*gone]
+        told.updated, told.forgotten = [change.known.memory for change in changes], [*gone]
         return replace(self._report(), conflicts=(), dry=True)
 
     def _report(self) -> SyncReport:

@@ -60,7 +60,7 @@ def ledger_pages(
     checked = ledger.integrity(text, archived, loops, at)
     yield layout.INTEGRITY_FILE, _json(checked.as_json(now))
     told = [f"## {now.isoformat(timespec='seconds')}", f"- passed: {len(checked.passed)}"]
-    told += [f"- FAILED {one}" for one in checked.failures]
+    told += [f"- FAILED {failure}" for failure in checked.failures]
     yield layout.INTEGRITY_LOG, "\n".join(told) + "\n"
     pack = _as_in_ledger(packed(caller, "", (), None, "").text, events)
     if checked.failures:
@@ -131,7 +131,7 @@ def file_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[
     if lines:
         yield (
             "state/compression-guidelines.md",
-            "\n".join(["# Compression guidelines", "", *(f"- {one}" for one in lines), ""]),
+            "\n".join(["# Compression guidelines", "", *(f"- {line}" for line in lines), ""]),
         )
     gaps = Gaps(caller).list(limit=50)
     if gaps:
@@ -177,7 +177,7 @@ def item_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[
         view = View(access, in_force(Filters(), caller.tools.clock.now()))
         memories = [one for _, one in caller.tools.store.entities.memories(entity, view, ITEMS)]
         told = sorted(memories, key=lambda one: (-one.importance, one.created_at, one.id))
-        safe = card.text if all(str(one.tier) in setup.tiers for one in memories) else ""
+        safe = card.text if all(str(memory.tier) in setup.tiers for memory in memories) else ""
         for kept in setup.layouts:
             path = layout.entity_page(kept, card.name, card.type)
             head = layout.entity_head(kept, card.name, card.type, safe, day, card.aliases)
@@ -193,7 +193,7 @@ def _section(memory: Memory, kept: str) -> str:
 
 
 def _own_pages(caller: CallerContext, knowledge: Knowledge, access: Access) -> Iterator[ItemPage]:
-    by_id = {one.memory: one.section for one in knowledge.profile().traits}
+    by_id = {trait.memory: trait.section for trait in knowledge.profile().traits}
     traits = [(one, by_id[one.id].capitalize()) for one in _memories(caller, by_id, access)]
     day = caller.tools.here().date().isoformat()
     yield ItemPage("profile.md", f"# Behavioral Profile\n\n*Last updated: {day}*\n", traits)

@@ -113,7 +113,7 @@ class Everyday:
         """Whether the later words had the effect they should have."""
         both = case["kind"] == "both"
         others = case.get("questions" if both else "still", [])
-        asked: list[tuple[str, Groups, Groups]] = [(one["q"], one["match"], []) for one in others]
+        asked: list[tuple[str, Groups, Groups]] = [(other["q"], other["match"], []) for other in others]
         if not both:
             asked.insert(0, (case["question"], case["current"], case.get("obsolete", [])))
         rights = []

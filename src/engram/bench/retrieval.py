@@ -273,10 +273,10 @@ def load(name: str, path: Path, limit: int | None = None, turns: str = "all") ->
         if name == "locomo":
             return [_conversation(one) for one in data[:limit]]
         if name == "memdaily":
-            return [_messages(group, one) for group, runs in data.items() for one in runs[:limit]]
+            return [_messages(group, run) for group, runs in data.items() for run in runs[:limit]]
         answerable = [one for one in data if not one["question_id"].endswith("_abs")]
         histories = [_history(one, TURNS[turns]) for one in answerable[:limit]]
-        histories[:1] = [one._replace(left_out=len(data) - len(answerable)) for one in histories[:1]]
+        histories[:1] = [history._replace(left_out=len(data) - len(answerable)) for history in histories[:1]]
         return histories
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"{path.name} is no data of {name}: {error!r}.") from error

@@ -203,7 +203,7 @@ class _RereadTurns:
 
     def _belief_of(self, draft: Draft, keys: frozenset[int]) -> _Belief | None:
         mark = words.content_hash(draft.content)
-        here = [one for one in self.beliefs if one.turns & keys]
+        here = [belief for belief in self.beliefs if belief.turns & keys]
         for one in here:
             if mark in map(words.content_hash, one.wordings):
                 return one

@@ -273,10 +273,10 @@ def _meant(
 
 def _resolved(item: PreparedDraft, meant: dict[tuple[Scope, str], str]) -> PreparedDraft:
     scope = item.memory.scope
-    if not any((scope, one.name.casefold()) in meant for one in item.findable.names):
+    if not any((scope, name.name.casefold()) in meant for name in item.findable.names):
         return item
     names = tuple(
-        replace(one, canonical=meant.get((scope, one.name.casefold()), "")) for one in item.findable.names
+        replace(name, canonical=meant.get((scope, name.name.casefold()), "")) for name in item.findable.names
     )
     return replace(item, findable=replace(item.findable, names=names))
 

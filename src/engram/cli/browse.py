@@ -431,7 +431,7 @@ def trash(run: CommandRun, found: Lying | int) -> None:
         tell(run, {"purged": found}, f"{counted(found, 'memory', 'memories')} gone")
     elif found.items and not run.json:
         now, total = run.clock.now(), counted(found.total, "memory", "memories")
-        rows = [views.memory_row(one.memory, now) for one in found.items]
+        rows = [views.memory_row(item.memory, now) for item in found.items]
         say(run, table(views.TABLES[Memory].heads, rows), text((f"{total} in the trash", "dim")))
     else:
         tell(run, found, text(("the trash is empty", "dim")))

@@ -156,14 +156,14 @@ def _run(
 
 def _tell(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
     value = {"dry_run": report.dry, "format": report.format, "counts": report.counts, "items": report.items}
-    ids = dict.fromkeys(memory_id for one in report.items for memory_id in one.memories)
+    ids = dict.fromkeys(memory_id for item in report.items for memory_id in item.memories)
     tell(run, value, *_lines(report, everything=everything), quiet=ids)
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
 def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType]:
-    shown = [one for one in report.items if everything or one.outcome not in QUIETLY]
+    shown = [item for item in report.items if everything or item.outcome not in QUIETLY]
     most = len(shown) if everything else ROWS
     if shown:
         yield table(("outcome", "memory", "item"), [_row(one) for one in shown[:most]])

@@ -446,7 +446,7 @@ def _arguments(
     for name in PLACE:
         if name in asked and name not in arguments and getattr(run, name):
             arguments[name] = getattr(run, name)
-    if any(one.name == "scope" for one in operation.parameters):
+    if any(parameter.name == "scope" for parameter in operation.parameters):
         arguments["scope"] = run.scope
     return {**arguments, **spelling.fixed}
 

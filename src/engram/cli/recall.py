@@ -373,8 +373,15 @@ def _table(made: Context) -> Iterator[RenderableType]:
     known = f"{model.name or 'no model named'} · {model.provider or 'unknown, so taken for a small one'}"
     yield text((known, "bold"), (f" · window {model.window:,} · output {model.output:,}", "dim"))
     rows = [
-        [one.name, f"{one.allotted:,}", f"{one.wanted:,}", f"{one.used:,}", f"{one.shown}/{one.of}", one.note]
-        for one in made.sections
+        [
+            section.name,
+            f"{section.allotted:,}",
+            f"{section.wanted:,}",
+            f"{section.used:,}",
+            f"{section.shown}/{section.of}",
+            section.note,
+        ]
+        for section in made.sections
     ]
     yield table(("section", "allotted", "wanted", "used", "shown", ""), rows)
     way = "counted" if made.exact else "estimated"
@@ -412,7 +419,10 @@ def resume(run: CommandRun, found: Resume, *, parts: bool) -> None:
 
 def _parts(found: Resume | RecallPack, size: str) -> Table:
     """What each section of a document takes."""
-    sizes = [f"{one.size}/{one.limit}" if size == "words" else str(one.size) for one in found.sections]
+    sizes = [
+        f"{section.size}/{section.limit}" if size == "words" else str(section.size)
+        for section in found.sections
+    ]
     rows = [
         (one.name, str(len(one.ids)), str(one.left_out), took, one.how)
         for one, took in zip(found.sections, sizes, strict=True)

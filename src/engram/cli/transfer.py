@@ -295,7 +295,7 @@ def export(run: CommandRun, target: str, force: bool) -> None:
     with run.open(whole_file=True) as memory, steps(run, "exporting", memory.stats().memories) as counting:
         records = memory.export(scope=run.named_scope)
         with click.open_file(target, "w", encoding="utf-8", atomic=target != "-") as out:
-            for line in _oldest_first(json.dumps(plain(one), ensure_ascii=False) for one in records):
+            for line in _oldest_first(json.dumps(plain(record), ensure_ascii=False) for record in records):
                 out.write(f"{line}\n")
                 counting.add(1)
     if target != "-" and not run.quiet:

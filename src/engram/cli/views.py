@@ -340,13 +340,15 @@ def _session(done: str, told: SessionInfo, _: CommandRun) -> Iterator[Renderable
 def _begun(_: str, begun: Begun, __: CommandRun) -> Iterator[RenderableType]:
     asked = " ".join(gap.question for gap in begun.questions)
     yield text((f"topic: {begun.topic} ", "dim"), (line(asked), "yellow"))
-    yield from (text((f"{one['role']}: ", "dim"), shown(one["content"])) for one in begun.messages)
+    yield from (
+        text((f"{message['role']}: ", "dim"), shown(message["content"])) for message in begun.messages
+    )
 
 
 def _profile_of(_: str, found: Behaviour, __: CommandRun) -> Iterator[RenderableType]:
-    for section in dict.fromkeys(one.section for one in found.traits):
+    for section in dict.fromkeys(trait.section for trait in found.traits):
         yield text((section, "bold magenta"))
-        yield from (text(f"  {line(one.text)}") for one in found.traits if one.section == section)
+        yield from (text(f"  {line(trait.text)}") for trait in found.traits if trait.section == section)
     for name in ("topics", "languages", "hours"):
         if values := getattr(found, name):
             yield text((f"{name}: ", "dim"), ", ".join(map(str, values)))
@@ -366,14 +368,14 @@ def _map(_: str, found: KnowledgeMap, __: CommandRun) -> Iterator[RenderableType
         return
     rows = [
         (
-            text((bar(one.confidence), "blue"), f" {one.confidence:.2f}"),
-            f"{one.memories:,}",
-            f"{one.depth:.2f}",
-            f"{one.freshness:.2f}",
-            f"{one.uncertainty:.2f}",
-            line(one.label),
+            text((bar(domain.confidence), "blue"), f" {domain.confidence:.2f}"),
+            f"{domain.memories:,}",
+            f"{domain.depth:.2f}",
+            f"{domain.freshness:.2f}",
+            f"{domain.uncertainty:.2f}",
+            line(domain.label),
         )
-        for one in found.domains
+        for domain in found.domains
     ]
     yield table(("confidence", "memories", "depth", "fresh", "doubt", "domain"), rows)
     yield text((f"coverage {found.coverage:.2f}", "dim"))
@@ -385,7 +387,7 @@ def _tree(_: str, found: Abstraction, __: CommandRun) -> Iterator[RenderableType
     for name, gists in (("domains", found.domains), ("clusters", found.clusters)):
         if gists:
             yield text((f"\n{name}", "bold magenta"))
-            yield from (text((f"{len(one.memories):>5}  ", "dim"), line(one.text)) for one in gists)
+            yield from (text((f"{len(gist.memories):>5}  ", "dim"), line(gist.text)) for gist in gists)
 
 
 def _card(_: str, card: Card, __: CommandRun) -> Iterator[RenderableType]:

@@ -93,19 +93,19 @@ class Layout:
 
     def size(self, section: DocumentSection) -> int:
         """What all of a section takes in full."""
-        return self._size(section.title, [one.lines[0] for one in section.items]) if section.items else 0
+        return self._size(section.title, [item.lines[0] for item in section.items]) if section.items else 0
 
     def lay_out(self, section: DocumentSection, room: int, shorten: Shorter = lambda _: None) -> BriefSection:
         """What fits of a section: all of it, a summary of it, or each thing at the length that fits."""
         if self.size(section) <= room:
-            return self._told(section, room, [(one, 0) for one in section.items])
+            return self._told(section, room, [(item, 0) for item in section.items])
         free = room - self.measure(section.title)
         if (short := shorten(free)) is not None:
             return replace(
-                self._told(section, room, [(one, 0) for one in section.items], short[:1]), how=short[1]
+                self._told(section, room, [(item, 0) for item in section.items], short[:1]), how=short[1]
             )
         free -= self.measure(self.more.format(count=1_000)) if self.more else 0
-        costs = [tuple(map(self.measure, one.lines)) for one in section.items]
+        costs = [tuple(map(self.measure, item.lines)) for item in section.items]
         all_fit = sum(map(min, costs)) <= free
         parcels = [
             Parcel(text_tokens.value(place, 1.0), one, needed=all_fit or place < self.sure)
@@ -288,7 +288,7 @@ def _told(same: _Same, ruler: Ruler, *, shorter: bool) -> Lines:
 def _gists(tree: Abstraction, ruler: Ruler, left_out: set[str], room: int) -> list[tuple[str, int]]:
     """The finest level of the tree that says what was left out and fits, with what each line costs."""
     for level, gists in tree.levels:
-        about = [one for one in gists if not one.memories or not left_out.isdisjoint(one.memories)]
+        about = [gist for gist in gists if not gist.memories or not left_out.isdisjoint(gist.memories)]
         told = [budget.gist(one.text, level) for one in about if not is_suspect(one.text)]
         costs = [ruler.line(line) for line in told]
         if told and sum(costs) <= room:

@@ -262,9 +262,9 @@ def _parts(early: Sequence[Exchange]) -> Iterator[str]:
     """What a paragraph is made of, what matters most first."""
     texts = [text for one in early for text in (*one.asked, *one.answered)]
     must = kept(texts)
-    yield from (f"Decided: {one}." for one in reversed(must.decisions))
+    yield from (f"Decided: {decision}." for decision in reversed(must.decisions))
     if must.errors:
-        yield from (f"Went wrong: {one}." for one in reversed(must.errors))
+        yield from (f"Went wrong: {error}." for error in reversed(must.errors))
     if must.files:
         yield f"Files: {', '.join(must.files[-40:])}."
     if must.figures:

@@ -80,7 +80,7 @@ def _pages(
 ) -> list[BriefSection]:
     """What triggers load, in the words that are left."""
     known = {one for section in made for one in section.ids}
-    pages = list(dict.fromkeys(one for trigger, _ in asked.triggers for one in trigger.pages))
+    pages = list(dict.fromkeys(page for trigger, _ in asked.triggers for page in trigger.pages))
     found = [one for one in load(pages, asked.view, now, tools) if one.id not in known]
     if not found:
         return []
@@ -111,7 +111,10 @@ def matching(message: str, triggers: Iterable[Trigger]) -> list[tuple[Trigger, s
     if not message.strip():
         return []
     stems, lower = terms(message), message.casefold()
-    found = [(one, next((word for word in one.words if _said(word, stems, lower)), "")) for one in triggers]
+    found = [
+        (trigger, next((word for word in trigger.words if _said(word, stems, lower)), ""))
+        for trigger in triggers
+    ]
     return sorted(((one, word) for one, word in found if word), key=lambda pair: (pair[0].words, pair[0].id))
 
 
@@ -506,11 +509,11 @@ class _Choice:
     def fit(self, memories: Iterable[Memory]) -> list[Memory]:
         """Those that are not told yet and not too old; from now on they are told."""
         kept = [
-            one
-            for one in memories
-            if one.id not in self._told
-            and not is_too_old(one, self._day)
-            and not is_dropped(one, self._day, self._tasks)
+            memory
+            for memory in memories
+            if memory.id not in self._told
+            and not is_too_old(memory, self._day)
+            and not is_dropped(memory, self._day, self._tasks)
         ]
         self._told.update(one.id for one in kept)
         return kept

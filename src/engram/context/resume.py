@@ -259,7 +259,7 @@ def _near(
     nearest by score, so that the best of all classes together are the best there are.
     """
     gained = gain if layer is Layer.CORE else lambda _: 0.0
-    most = max(one.most for one in SECTIONS.values()) * (WIDER if workspace else 1)
+    most = max(section.most for section in SECTIONS.values()) * (WIDER if workspace else 1)
     layered = _with(view, layers=frozenset({layer}))
     if middle is None:
         return [(gained(one), one) for one in _here(tools.store.memories.page(layered, most), workspace)]
@@ -329,7 +329,7 @@ def resume(asked: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
 
 
 def _section(name: str, memories: Iterable[Memory], form: str) -> DocumentSection:
-    items = tuple(DocumentItem((one.id,), _lines(one, form)) for one in memories)
+    items = tuple(DocumentItem((memory.id,), _lines(memory, form)) for memory in memories)
     return DocumentSection(name, f"\n## {SECTIONS[name].title}", items)
 
 

@@ -368,7 +368,7 @@ class SignatureIndex:
             raise AssertionError("asked only of a space that is sketched")
         sketches = self._follower(space).sketch(questions)
         count = max(SKETCHED, 2 * k)
-        near = [ranking.candidates(lines.sketches, places, one, count) for one in sketches]
+        near = [ranking.candidates(lines.sketches, places, sketch, count) for sketch in sketches]
         pairs = zip(questions, near, strict=True)
         return [ranking.nearest(self._blocks(space, lines, some), one, k) for one, some in pairs]
 

@@ -412,7 +412,9 @@ def audited(text: str, texts: Sequence[str]) -> tuple[Proposal, ...] | Bad:
 def _proposal(given: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
     ids = given.get("ids")
     numbers = [number_in(one) for one in ids] if isinstance(ids, list) else []
-    places = tuple(one - 1 if one is not None and 1 <= one <= len(texts) else -1 for one in numbers)
+    places = tuple(
+        number - 1 if number is not None and 1 <= number <= len(texts) else -1 for number in numbers
+    )
     value = given.get("importance")
     weight = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
     said = given.get("content")
@@ -489,7 +491,7 @@ def synthesized(text: str, count: int) -> tuple[Cited, ...] | Bad:
     if not isinstance(given, list):
         return unusable(text, 'it holds no JSON object with a list "claims"')
     claims = [_claim(one, count) for one in given[:MOST_CLAIMS]]
-    kept = tuple(one for one in claims if one is not None)
+    kept = tuple(claim for claim in claims if claim is not None)
     if given and not kept:
         return Bad('no item of "claims" has a text "claim" and a list "memories" of numbers it was given')
     return kept

@@ -57,9 +57,13 @@ def plan_audit(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 
 def _due(memories: Sequence[Memory], context: StepContext) -> list[Memory]:
-    known = context.tools.store.upkeep.judged(AUDIT, [_key(one) for one in memories])
+    known = context.tools.store.upkeep.judged(AUDIT, [_key(memory) for memory in memories])
     rests = {key for key, one in known.items() if one.again_at is None or one.again_at > context.now}
-    return [one for one in memories if may_be_shown(one) and not one.speaker and _key(one) not in rests]
+    return [
+        memory
+        for memory in memories
+        if may_be_shown(memory) and not memory.speaker and _key(memory) not in rests
+    ]
 
 
 def _clusters(
@@ -75,7 +79,7 @@ def _clusters(
 
 
 def _side_by_side(members: Sequence[Memory], pairs: Sequence[maintain_pairs.NearPair]) -> list[Memory]:
-    by_id = {one.id: one for one in members}
+    by_id = {member.id: member for member in members}
     both_ways = ((pair.older.id, pair.newer.id) for pair in pairs)
     close = grouped(end for one, other in both_ways for end in ((one, other), (other, one)))
     ordered: dict[str, Memory] = {}
@@ -111,7 +115,7 @@ def _audit(group: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
 def _try(proposal: Proposal, group: Sequence[Memory], context: StepContext) -> Tried:
     targets = [group[place] if 0 <= place < len(group) else None for place in proposal.places]
     verdict = check(proposal, targets, context.now, context.tools.config)
-    return Tried(proposal, tuple(one for one in targets if one is not None), verdict)
+    return Tried(proposal, tuple(target for target in targets if target is not None), verdict)
 
 
 def _decision(one: Tried, context: StepContext) -> Decision:

@@ -100,7 +100,9 @@ def plan_boxes(context: StepContext, _cursor: str) -> Iterator[Batch]:
         return
     where = places(context, news, BOXED) | set(waiting)
     if news.gone:
-        where |= {one.scope for one in context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)}
+        where |= {
+            sketch.scope for sketch in context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)
+        }
     rows = {scope: _row(context, scope) for scope in sorted(where, key=lambda one: one.parts)}
     if news.gone:
         for row in rows.values():
@@ -180,7 +182,7 @@ def _sealed(
 def _repacked(context: StepContext, row: BoxRow) -> Iterator[Batch]:
     """Boxes that went with an erased memory, packed again from what is left."""
     store = context.tools.store.upkeep
-    lost = [one for one in row.boxes if store.sketch(row.scope, BOX, one[0]) is None]
+    lost = [box for box in row.boxes if store.sketch(row.scope, BOX, box[0]) is None]
     effects: list[Effect] = []
     for key, first, last in lost:
         items = [_item(at, one) for at, one in _between(context, row.scope, first, last)]
@@ -310,7 +312,11 @@ def _entities(context: StepContext, scope: Scope, names: Counter[str], news: Rec
         counts = {one.key: sum(names[alias] for alias in one.aliases) for one in found}
         enough = [one for one in found if counts[one.key] >= CARD_MENTIONS]
         return sorted(enough, key=lambda one: (-counts[one.key], one.name))[: settings.cards]
-    have = {one.key for one in store.upkeep.sketches(KIND, access, settings.cards * 2) if one.scope == scope}
+    have = {
+        sketch.key
+        for sketch in store.upkeep.sketches(KIND, access, settings.cards * 2)
+        if sketch.scope == scope
+    }
     free = settings.cards - len(have)
     found = sorted(store.entities.among(list(names), access), key=lambda one: one.name)
     known = [one for one in found if one.name.casefold() in have]
@@ -329,7 +335,7 @@ def _card(context: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect
     own = _own(context, scope, entity)
     weighty = [*own, *_weighty(found)][:CARD_FACTS]
     body = _body(context, entity, found, weighty, claims)
-    sources = [one.id for one in (*found, *weighty)] + [one.memory.id for one in claims]
+    sources = [one.id for one in (*found, *weighty)] + [claim.memory.id for claim in claims]
     return support_keep(context, scope, KIND, key, body, title=entity.name, sources=sources)
 
 
@@ -370,7 +376,7 @@ def _body(
     own = {entity.name.casefold(), *entity.aliases}
     beside = Counter(name for one in found for name in one.entities if name.casefold() not in own)
     times = sorted(one.happened_at for one in found)
-    facts = [[one.fact.subject, one.fact.predicate, one.fact.object] for one in claims]
+    facts = [[claim.fact.subject, claim.fact.predicate, claim.fact.object] for claim in claims]
     lines = list(dict.fromkeys(key_text(_said(one), one.speaker) for one in weighty))
     return {
         "name": entity.name,
@@ -458,7 +464,7 @@ def _meant(
 ) -> list[tuple[Entity, Entity | None]]:
     if not entities:
         return []
-    alike = context.tools.store.entities.like_each([one.name for one in entities], access, CANDIDATES)
+    alike = context.tools.store.entities.like_each([entity.name for entity in entities], access, CANDIDATES)
     return [
         (one, resolve(Named(one.name, one.type), [other for other in some if other.key != one.key]))
         for one, some in zip(entities, alike, strict=True)

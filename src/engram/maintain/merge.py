@@ -171,7 +171,7 @@ def _decision(
     effects = made_one(winner, losers, winner.content if stands(winner) else words, context)
     name = f"{rule}.cluster" if len(losers) > 1 else f"{rule}.pair"
     why = f"{len(losers)} taken in: {'; '.join(dict.fromkeys(joint.why for _, joint in taken))}"
-    return Decision(name, why, effects, winner.id, " ".join(one.id for one in losers))
+    return Decision(name, why, effects, winner.id, " ".join(loser.id for loser in losers))
 
 
 def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[MemoryChange | Draw]:
@@ -187,7 +187,7 @@ def _ends(one: Memory, other: Memory) -> str:
 
 def _reworded(memory: Memory, words: str, losers: Sequence[Memory], context: StepContext) -> Memory:
     """The memory with other words, and what follows from them: known already where a loser had them."""
-    known = next((one for one in losers if one.content == words), None)
+    known = next((loser for loser in losers if loser.content == words), None)
     made = (
         known or prepare(screen(Draft(words, scope=memory.scope, source=memory.source)), context.tools).memory
     )

@@ -159,7 +159,7 @@ def _decide(context: StepContext, group: Sequence[int]) -> Decision | None:
     if known is not None:
         return _grown(context, known, members)
     episodes = [one for _, one in members]
-    sure = 1.0 - math.prod(1.0 - one.confidence for one in episodes)
+    sure = 1.0 - math.prod(1.0 - episode.confidence for episode in episodes)
     if len(episodes) < PATTERN_EPISODES or sure <= PATTERN_CONFIDENCE:
         return None
     return _found(context, episodes, sure)
@@ -194,7 +194,7 @@ def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Dec
     if wording is None:
         return None
     first = episodes[0]
-    category = Counter(one.category for one in episodes).most_common(1)[0][0]
+    category = Counter(episode.category for episode in episodes).most_common(1)[0][0]
     details: dict[str, Any] = {"pattern": {"episodes": len(episodes)}}
     if wording.words_of:
         details["words_of"] = wording.words_of
@@ -204,12 +204,12 @@ def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Dec
         kind=Kind.SEMANTIC,
         tags=(TAG,),
         details=details,
-        importance=min(0.9, sum(one.importance for one in episodes) / len(episodes) + GAIN),
+        importance=min(0.9, sum(episode.importance for episode in episodes) / len(episodes) + GAIN),
         confidence=min(0.95, _weighed(episodes)),
         scope=first.scope,
         speaker=first.speaker,
     )
-    ids = [one.id for one in episodes]
+    ids = [episode.id for episode in episodes]
     add, edges = context.drawn(draft, "pattern", ids)
     schema = _schema(wording.shared, episodes)
     sketch = keep(context, first.scope, "schema", add.memory.id, schema, sources=ids)
@@ -229,9 +229,11 @@ def _grown(
     old = context.tools.store.memories.read(sorted(has)[-MOST:])
     episodes = [one for _, one in sorted({**old, **dict(fresh)}.items()) if one.tier is Tier.CLEAR]
     effects: list[Effect] = [Draw(Edge(memory.id, one.id, EdgeType.DERIVED_FROM)) for _, one in fresh]
-    body = _schema(common([one.content for one in episodes[-TOLD:]]), episodes)
+    body = _schema(common([episode.content for episode in episodes[-TOLD:]]), episodes)
     body["episodes"] = len(has) + len(fresh)
-    effects += keep(context, memory.scope, "schema", memory.id, body, sources=[one.id for one in episodes])
+    effects += keep(
+        context, memory.scope, "schema", memory.id, body, sources=[episode.id for episode in episodes]
+    )
     why = f"{len(fresh)} further episodes, {len(has) + len(fresh)} now"
     return Decision("pattern.grown", why, tuple(effects), memory.id, fresh[-1][1].id)
 
@@ -244,7 +246,7 @@ def _drawn_from(context: StepContext, key: int) -> set[int]:
 
 
 def _schema(shared: Shared, episodes: Sequence[Memory]) -> dict[str, Any]:
-    times = sorted(one.happened_at for one in episodes)
+    times = sorted(episode.happened_at for episode in episodes)
     return {
         "template": str(shared) if shared.says else episodes[-1].content,
         "slots": [list(values) for values in shared.slots],
@@ -260,8 +262,8 @@ PASSING: Final = frozenset({"moment", "general", "context", "question"})
 
 def _weighed(episodes: Sequence[Memory]) -> float:
     """How sure the episodes are on average, the stronger ones counting more."""
-    whole = sum(max(one.strength, 0.01) for one in episodes)
-    return sum(one.confidence * max(one.strength, 0.01) for one in episodes) / whole
+    whole = sum(max(episode.strength, 0.01) for episode in episodes)
+    return sum(episode.confidence * max(episode.strength, 0.01) for episode in episodes) / whole
 
 
 # ---------------------------------------------------------------- in which words
@@ -301,7 +303,10 @@ WORDS: Final = 30
 
 
 def _stated(episodes: Sequence[Memory]) -> str:
-    each = [facts.stated(one.content, one.details, one.speaker, one.heard_at) for one in episodes]
+    each = [
+        facts.stated(episode.content, episode.details, episode.speaker, episode.heard_at)
+        for episode in episodes
+    ]
     first = next(iter(each), ())
     for fact in first:
         if all(fact in others for others in each):
@@ -312,13 +317,13 @@ def _stated(episodes: Sequence[Memory]) -> str:
 def _agreement(typical: Memory, episodes: Sequence[Memory]) -> float:
     """How much of what the typical one says the others say too, on average."""
     words = content_words(typical.content)
-    others = [content_words(one.content) for one in episodes if one.id != typical.id]
+    others = [content_words(episode.content) for episode in episodes if episode.id != typical.id]
     return sum(len(words & other) for other in others) / (max(len(words), 1) * max(len(others), 1))
 
 
 def _typical(episodes: Sequence[Memory]) -> Memory:
     """The episode that shares most words with the others; of equal ones the latest."""
-    words = [content_words(one.content) for one in episodes]
+    words = [content_words(episode.content) for episode in episodes]
     spread = Counter(word for found in words for word in found)
     scores = [sum(spread[word] for word in found) / math.sqrt(len(found) or 1) for found in words]
     return max(zip(scores, range(len(scores)), episodes, strict=True))[2]

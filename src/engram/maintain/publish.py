@@ -210,7 +210,7 @@ def plan_core_summaries(context: StepContext, cursor: str) -> Iterator[Batch]:
     for scope in places:
         effects = tuple(_summed(context, scope))
         if effects:
-            kept = sum(len(one.sketch.sources) for one in effects if isinstance(one, Keep))
+            kept = sum(len(effect.sketch.sources) for effect in effects if isinstance(effect, Keep))
             yield Batch((Decision("core.summed", f"{kept} statements of the core", effects),))
     if places:
         yield Batch((looked(context, SUMMING_NAME), *support_seen(context, SUMMING_NAME, news)), DONE)

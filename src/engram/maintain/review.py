@@ -194,14 +194,14 @@ def _distilled(notes: Sequence[Memory], context: StepContext) -> Decision:
     )
     add = context.new(draft, "distill", *(one.id for one in newest))
     drawn = tuple(Draw(Edge(add.memory.id, one.id, EdgeType.DERIVED_FROM)) for one in newest)
-    marked = tuple(becomes(one, tags=(*one.tags[: TAG_LIMIT - 1], DONE)) for one in notes)
+    marked = tuple(becomes(note, tags=(*note.tags[: TAG_LIMIT - 1], DONE)) for note in notes)
     why = f"{len(notes)} session notes, the newest {len(newest)} in {len(words)} characters, {how}"
     return Decision("distill", why, (add, *drawn, *marked), add.memory.id)
 
 
 def _words(notes: Sequence[Memory], context: StepContext) -> tuple[str, str]:
     """A model's words for how things stand, or what the newest notes say themselves."""
-    words = [one.content for one in notes]
+    words = [note.content for note in notes]
     if level(context) != "off" and may_be_shown(*notes):
         said = context.tools.advisor.distill(words, NOTES_LENGTH)
         if said is not None:
@@ -242,7 +242,7 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
     def decide(part: Slice) -> Iterable[Decision]:
         candidates = [one for _, one in part if core_candidate(one, context.now, config)]
         known = judged(GATE, candidates, context)
-        asking = [one for one in candidates if _may_ask(known.get(one.id), context)]
+        asking = [candidate for candidate in candidates if _may_ask(known.get(candidate.id), context)]
         for one, yes, why in weighing.outcomes([(one, gate_review(one, config)) for one in asking]):
             last = known.get(one.id)
             if yes:

@@ -199,9 +199,9 @@ def judge(
 
 def judged(kind: str, memories: Sequence[Memory], context: StepContext) -> dict[str, Judgement]:
     """What was decided about these memories as they are now, by their ids."""
-    versions = {one.id: one.version for one in memories}
+    versions = {memory.id: memory.version for memory in memories}
     known = context.tools.store.upkeep.judged(kind, versions)
-    marked = {one.id: mark for one in memories if (mark := _mark(kind, one)) is not None}
+    marked = {memory.id: mark for memory in memories if (mark := _mark(kind, memory)) is not None}
     return marked | {
         id_: one for id_, one in known.items() if one.verdict.rpartition("@")[2] == str(versions[id_])
     }
@@ -231,8 +231,8 @@ def before(judgement: Judgement, context: StepContext) -> bool:
 
 def triaged(memories: Sequence[Memory], context: StepContext) -> frozenset[str]:
     """Those of the memories that triage has looked at, in this wording or another, in an earlier run."""
-    known = context.tools.store.upkeep.judged(TRIAGE, [one.id for one in memories])
-    marked = frozenset(one.id for one in memories if LOOKED_AT in one.tags)
+    known = context.tools.store.upkeep.judged(TRIAGE, [memory.id for memory in memories])
+    marked = frozenset(memory.id for memory in memories if LOOKED_AT in memory.tags)
     return marked | {id_ for id_, one in known.items() if before(one, context)}
 
 
@@ -267,7 +267,7 @@ def level(context: StepContext) -> str:
 
 def may_be_shown(*memories: Memory) -> bool:
     """Whether a model may see these memories."""
-    return all(one.tier is Tier.CLEAR for one in memories)
+    return all(memory.tier is Tier.CLEAR for memory in memories)
 
 
 @dataclass(slots=True)
@@ -326,7 +326,7 @@ class Questions:
         if self.level == "off" or not may_be_shown(*memories):
             return False
         if self.left <= 0:
-            self.postponed |= {one.id for one in memories}
+            self.postponed |= {memory.id for memory in memories}
             return False
         self.left -= 1
         return True

@@ -140,7 +140,7 @@ class Context:
     @property
     def ids(self) -> tuple[str, ...]:
         """The memories in the prompt."""
-        return tuple(one.id for one in self.memories)
+        return tuple(memory.id for memory in self.memories)
 
 
 # ---------------------------------------------------------------- briefing

@@ -124,7 +124,7 @@ def _described(hint: Any) -> tuple[Any, Says]:
     if get_origin(hint) is not Annotated:
         return hint, NOTHING_SAID
     inner, *notes = get_args(hint)
-    return inner, next((one for one in notes if isinstance(one, Says)), NOTHING_SAID)
+    return inner, next((note for note in notes if isinstance(note, Says)), NOTHING_SAID)
 
 
 # ---------------------------------------------------------------- reading
@@ -141,14 +141,22 @@ class Reader:
 
     def __post_init__(self) -> None:
         apart = self.style is not Style.JSON
-        groups = {one.name: one.group for one in self.parameters if apart and one.group is not None}
-        known = {one.name: reader(one.hint, self.style) for one in self.parameters if one.name not in groups}
+        groups = {
+            parameter.name: parameter.group
+            for parameter in self.parameters
+            if apart and parameter.group is not None
+        }
+        known = {
+            parameter.name: reader(parameter.hint, self.style)
+            for parameter in self.parameters
+            if parameter.name not in groups
+        }
         parts: dict[str, str] = {}
         for name, kind in groups.items():
             for part in fields_of(kind):
                 parts.setdefault(part.name, name)
         of_groups = {name: (kind, Reader(fields_of(kind), self.style)) for name, kind in groups.items()}
-        needed = tuple(one for one in self.parameters if one.is_needed)
+        needed = tuple(parameter for parameter in self.parameters if parameter.is_needed)
         vars(self).update(_known=known, _parts=parts, _groups=of_groups, _needed=needed)
 
     _known: dict[str, Read] = field(init=False, repr=False, compare=False)
@@ -385,8 +393,8 @@ class Components:
 
     def _any(self, kinds: Sequence[Any]) -> Schema:
         """A choice; text that stands for a member or a time need not be told twice."""
-        narrow = [one for one in kinds if one is datetime or _is_enum(one)]
-        kept = [one for one in kinds if not (narrow and one is str)]
+        narrow = [kind for kind in kinds if kind is datetime or _is_enum(kind)]
+        kept = [kind for kind in kinds if not (narrow and kind is str)]
         made = [self._one(one) for one in kept]
         return made[0] if len(made) == 1 else {"anyOf": made}
 

@@ -131,10 +131,10 @@ def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str
     answers = _answers(starts, asked, plan, tools)
     if not answers:
         return
-    found = {one.claim.key: one for one in reversed(answers[:MOST])}
+    found = {answer.claim.key: answer for answer in reversed(answers[:MOST])}
     _include(candidates, found, pool)
-    top = max((one.own for one in candidates.values()), default=0.0)
-    best = max((one.found for one in candidates.values()), default=0.0)
+    top = max((candidate.own for candidate in candidates.values()), default=0.0)
+    best = max((candidate.found for candidate in candidates.values()), default=0.0)
     steps = {step.key for one in found.values() for step in one.led_by[:-1]}
     for key, one in found.items():
         if key in candidates:
@@ -173,7 +173,7 @@ def _lend_to_whom_facts_lead(
         name: one for name, one in ends.items() if name not in taken and len(name.split()) <= LONGEST_END
     }
     said = frozenset(plan.shown.terms)
-    top = max((one.own for one in candidates.values()), default=0.0)
+    top = max((candidate.own for candidate in candidates.values()), default=0.0)
     for name, answer in list(names.items())[:MOST_ENDS]:
         terms = [term for term in words.terms(name) if term not in said]
         if not terms or answer.score < SURE_END:
@@ -194,11 +194,11 @@ def _lend_to_whom_facts_lead(
 def _lend_to_what_is_told(candidates: dict[int, Candidate], pool: Pool, question: str, tools: Tools) -> None:
     """Let the memories gain from which facts about the one who is named were told."""
     plan = pool.plan
-    known = [alias for one in plan.entities for alias in one.aliases]
+    known = [alias for entity in plan.entities for alias in entity.aliases]
     names = frozenset(known or called(question))
     claims = tools.store.facts.told(FactQuery(subjects=names), plan.view, NAMED_EACH) if names else []
     _include(candidates, [one.key for one in claims], pool)
-    top = max((one.own for one in candidates.values()), default=0.0)
+    top = max((candidate.own for candidate in candidates.values()), default=0.0)
     for claim in claims:
         if claim.key in candidates:
             one, score = candidates[claim.key], ABOUT * claim.sure
@@ -228,7 +228,7 @@ def _answers(starts: Sequence[str], asked: Sequence[Cue], plan: Planned, tools: 
             claims += find(FactQuery(subjects=fresh), view, NAMED_EACH)
             claims += find(FactQuery(objects=fresh), view, NAMED_EACH)
             fresh = frozenset()
-        return list({(one.key, one.fact): one for one in claims}.values())
+        return list({(claim.key, claim.fact): claim for claim in claims}.values())
 
     def names_of(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
         called = {name: also_called(name) for name in names}
@@ -552,7 +552,7 @@ def search_extensions(candidates: dict[int, Candidate], pool: Pool, question: Qu
         keys = tools.store.memories.keys(list(found))
         allowed = tools.store.memories.allow(view, list(keys.values()))
         _include(candidates, allowed, pool)
-        top = max((one.own for one in candidates.values()), default=0.0) or ALONE_FIT
+        top = max((candidate.own for candidate in candidates.values()), default=0.0) or ALONE_FIT
         for memory_id, key in keys.items():
             if key in allowed and key in candidates:
                 one, sure = candidates[key], min(1.0, max(0.0, found[memory_id]))

@@ -246,7 +246,7 @@ def _lend_within_sessions(read: list[Candidate]) -> None:
         if memory.session and memory.speaker:
             sessions[memory.session, memory.scope].append(one)
     for members in sessions.values():
-        best = sorted([one.fit for one in members], reverse=True)[:SESSION_BEST]
+        best = sorted([member.fit for member in members], reverse=True)[:SESSION_BEST]
         lent = SESSION_SHARE * sum(best) / SESSION_BEST
         for one in members:
             one.session = lent

@@ -158,7 +158,7 @@ def _answer(known: list[Hit], thought: Thought) -> tuple[Conclusion, ...]:
     if not claims:
         thought.notes.append("the memories do not answer the question, says the model")
     ids = [hit.memory.id for hit in known]
-    return tuple(Conclusion(one.claim, tuple(ids[place] for place in one.places)) for one in claims)
+    return tuple(Conclusion(claim.claim, tuple(ids[place] for place in claim.places)) for claim in claims)
 
 
 def _hits(tree: Branch) -> list[Hit]:

@@ -48,7 +48,7 @@ class Path:
     """How sure all of it is: the product of what each fact is worth."""
 
     def __str__(self) -> str:
-        said = (f"{one.fact.subject} {one.fact.predicate} {one.fact.object}" for one in self.claims)
+        said = (f"{claim.fact.subject} {claim.fact.predicate} {claim.fact.object}" for claim in self.claims)
         return " → ".join(said)
 
 
@@ -354,7 +354,7 @@ def _longer_inference(
     edge: Sequence[InferredFact], onward: Mapping[str, Sequence[ToldFact]], least: float
 ) -> Iterator[InferredFact]:
     for chain in edge:
-        passed = {chain.fact.subject, *(one.fact.object for one in chain.premises)}
+        passed = {chain.fact.subject, *(premise.fact.object for premise in chain.premises)}
         for step in onward.get(chain.fact.object, ()):
             made = compositions().get((chain.fact.predicate, step.fact.predicate))
             sure = chain.sure * step.sure

@@ -267,9 +267,9 @@ def _named(kind: str, question: str, name: str, count: int, scope: Scope, expect
 
 
 def _about(kind: str, question: str, *memories: Memory) -> Gap:
-    ids, scope = tuple(one.id for one in memories), memories[0].scope
-    name = next((name for one in memories for name in one.entities), "")
-    count = max(one.usage.accessed for one in memories) if kind == STALE else 0
+    ids, scope = tuple(memory.id for memory in memories), memories[0].scope
+    name = next((name for memory in memories for name in memory.entities), "")
+    count = max(memory.usage.accessed for memory in memories) if kind == STALE else 0
     times = memories[0].usage.confirmed if kind == STALE else ""  # asked anew after it was vouched for
     key = key_of(kind, scope, "\n".join((*ids, str(times))))
     return Gap(key, question, name, weight(kind, count), kind, "", ids, scope)

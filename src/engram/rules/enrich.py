@@ -93,7 +93,7 @@ def prepare_all(drafts: Sequence[Draft], tools: Tools, *, foreign: bool = False)
                 dates(draft.content, when.said)
         memories = [_enriched(*about, tools) for about in zip(some, classes, times, strict=True)]
         memories = marked_all(memories, foreign=foreign)
-        telling = [one for one in memories if len(one.content) <= SHORT and _states_facts(one)]
+        telling = [memory for memory in memories if len(memory.content) <= SHORT and _states_facts(memory)]
         for one in telling:
             facts.stated(one.content, one.details, one.speaker, one.heard_at)
         for one in telling:

@@ -177,12 +177,12 @@ def absorbed(winner: Memory, losers: Sequence[Memory]) -> Memory:
 def _summed(usages: Sequence[Usage]) -> Usage:
     """Counts add up, each memory taken in was one more time it was said; sessions may be the same ones."""
     return Usage(
-        accessed=sum(one.accessed for one in usages),
-        repeated=sum(one.repeated for one in usages) + len(usages) - 1,
-        confirmed=sum(one.confirmed for one in usages),
-        sessions=max(one.sessions for one in usages),
-        helpful=sum(one.helpful for one in usages),
-        unhelpful=sum(one.unhelpful for one in usages),
+        accessed=sum(usage.accessed for usage in usages),
+        repeated=sum(usage.repeated for usage in usages) + len(usages) - 1,
+        confirmed=sum(usage.confirmed for usage in usages),
+        sessions=max(usage.sessions for usage in usages),
+        helpful=sum(usage.helpful for usage in usages),
+        unhelpful=sum(usage.unhelpful for usage in usages),
     )
 
 

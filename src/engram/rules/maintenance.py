@@ -43,7 +43,7 @@ def check(
     >>> bool(check(Proposal("demote", (0,)), [note], datetime(2026, 2, 1)))
     True
     """
-    found = [one for one in targets if one is not None and one.status is Status.ACTIVE]
+    found = [target for target in targets if target is not None and target.status is Status.ACTIVE]
     if not targets or len(found) != len(targets):
         return no("a target is not there", "target exists")
     if proposal.verb == "merge":

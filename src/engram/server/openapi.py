@@ -110,7 +110,7 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
     elif not route.is_query:
         content: Schema = {"schema": components.body(route.parameters)}
         content |= {"example": dict(route.example)} if route.example else {}
-        needed = any(one.is_needed for one in route.parameters)
+        needed = any(parameter.is_needed for parameter in route.parameters)
         made["requestBody"] = {"required": needed, "content": {JSON: content}}
     return made
 
@@ -127,8 +127,10 @@ def _asked(route: Route, components: Components) -> list[Schema]:
         return found
     names = {to: name for name, to in route.operation.also.items()}
     seen: set[str] = set()
-    plain = [one for one in route.parameters if one.group is None]
-    grouped = [part for one in route.parameters if one.group for part in fields_of(one.group)]
+    plain = [parameter for parameter in route.parameters if parameter.group is None]
+    grouped = [
+        part for parameter in route.parameters if parameter.group for part in fields_of(parameter.group)
+    ]
     for one in (*plain, *grouped):
         if one.name not in seen:
             seen.add(one.name)

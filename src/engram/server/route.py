@@ -57,7 +57,9 @@ class Route:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Everything a request may say beside what stands in the path."""
-        return tuple(one for one in self.operation.parameters if one.name not in self.in_path)
+        return tuple(
+            parameter for parameter in self.operation.parameters if parameter.name not in self.in_path
+        )
 
     @cached_property
     def example(self) -> Mapping[str, Any]:
@@ -82,7 +84,7 @@ class Route:
 
     @cached_property
     def _placed(self) -> Reader:
-        placed = tuple(one for one in self.operation.parameters if one.name in self.in_path)
+        placed = tuple(parameter for parameter in self.operation.parameters if parameter.name in self.in_path)
         return Reader(placed, Style.SPELLED)
 
     @cached_property
@@ -104,7 +106,7 @@ class Route:
 
 def routes_of(operations: Iterable[Operation]) -> tuple[Route, ...]:
     """Every address of some operations, in their order; those that end in any path are tried last."""
-    found = [_route(one, address) for one in operations for address in one.addresses]
+    found = [_route(operation, address) for operation in operations for address in operation.addresses]
     return tuple(sorted(found, key=lambda route: route.path.endswith(":path}")))
 
 

@@ -152,7 +152,7 @@ def _one_person(text: str, pronoun: str) -> str | None:
     opener = _OPENER.match(text)
     if opener and opener.group("who") not in people and opener.group("who").split()[0] not in people:
         people.append(opener.group("who"))
-    fit = [one for one in people if _may_be(one.split()[0].lower(), pronoun)]
+    fit = [person for person in people if _may_be(person.split()[0].lower(), pronoun)]
     return fit[0] if len(fit) == 1 else None
 
 
@@ -300,7 +300,7 @@ def _of_sentence(sentence: str, speaker: str, now: datetime | None) -> Iterator[
         elif validity is not None:
             clause, validity = settled(clause, validity)
         fact = plain_fact(clause, sentence, speaker)
-        if fact and not any(says_again(fact, one) for one in slots):
+        if fact and not any(says_again(fact, slot) for slot in slots):
             yield fact if validity is None else _dated(fact, validity)
 
 

@@ -259,7 +259,7 @@ def _needed(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
         if atom in "|)":
             spelt = [*spelt, *runs] if spelt is not None and not choices else None
             choices.append(_marked(runs, begun))
-            found.append(max((one for one in choices if all(one)), key=_shortest, default=()))
+            found.append(max((choice for choice in choices if all(choice)), key=_shortest, default=()))
             closed = closed and now
             choices, runs, now = [], ("",), edge
             at += 1

@@ -203,7 +203,7 @@ def entity_head(
     lines = [f"# {name}", "", f"**Type:** {kind or 'other'}", f"**Updated:** {day}", ""]
     lines += ["## Summary", "", summary, ""] if summary else []
     lines += ["## Facts", ""]
-    lines += ["## Aliases", "", *(f"- {one}" for one in aliases), ""] if aliases else []
+    lines += ["## Aliases", "", *(f"- {alias}" for alias in aliases), ""] if aliases else []
     return "\n".join(lines)
 
 

@@ -179,16 +179,18 @@ def events_in(text: str) -> list[dict[str, Any]]:
 
 def records(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Each event as a record that is taken in as it was: with id, time, status, loop and relations."""
-    known = {str(one["id"]) for one in events}
-    over = {str(one["supersedes"]): one for one in events if one.get("supersedes") in known}
+    known = {str(event["id"]) for event in events}
+    over = {str(event["supersedes"]): event for event in events if event.get("supersedes") in known}
     closed = {
-        other: one
-        for one in events
-        if one.get("type") == COMMITMENT and one.get("status") == "closed"
-        for other in [*_ids(one.get("related"))]
+        other: event
+        for event in events
+        if event.get("type") == COMMITMENT and event.get("status") == "closed"
+        for other in [*_ids(event.get("related"))]
         if other in known
     }
-    return [record(one, over.get(str(one["id"])), closed.get(str(one["id"])), known) for one in events]
+    return [
+        record(event, over.get(str(event["id"])), closed.get(str(event["id"])), known) for event in events
+    ]
 
 
 def record(
@@ -258,19 +260,19 @@ def moment_of(value: Any) -> datetime | None:
 
 def open_loops(events: Sequence[Event]) -> list[str]:
     """Ids of the commitments that are open, oldest first."""
-    over = {str(one.get("supersedes")) for one in events if one.get("supersedes")}
+    over = {str(event.get("supersedes")) for event in events if event.get("supersedes")}
     shut = {
         other
-        for one in events
-        if one.get("type") == COMMITMENT and one.get("status") == "closed"
-        for other in _ids(one.get("related"))
+        for event in events
+        if event.get("type") == COMMITMENT and event.get("status") == "closed"
+        for other in _ids(event.get("related"))
     }
     found = [
-        one
-        for one in events
-        if one.get("type") == COMMITMENT
-        and one.get("status", "open") != "closed"
-        and str(one["id"]) not in over | shut
+        event
+        for event in events
+        if event.get("type") == COMMITMENT
+        and event.get("status", "open") != "closed"
+        and str(event["id"]) not in over | shut
     ]
     return [
         str(one["id"]) for one in sorted(found, key=lambda one: (str(one.get("ts") or ""), str(one["id"])))
@@ -299,7 +301,7 @@ class Integrity:
 
     def add(self, name: str, failures: Sequence[str]) -> None:
         """Note how one check went."""
-        self.failures += [f"{name}: {one}" for one in failures]
+        self.failures += [f"{name}: {failure}" for failure in failures]
         self.passed += [] if failures else [name]
 
     def as_json(self, now: datetime) -> dict[str, Any]:
@@ -420,12 +422,12 @@ def compacted(
     Closed loops and superseded facts leave their last word; P2 and P3 leave when they expire. If that is not
     enough, the oldest of P3 go, then of P2. P0 and P1 always stay.
     """
-    over = {str(one.get("supersedes")) for one in events if one.get("supersedes")}
+    over = {str(event.get("supersedes")) for event in events if event.get("supersedes")}
     closing = {
-        other: str(one["id"])
-        for one in events
-        if one.get("status") == "closed"
-        for other in _ids(one.get("related"))
+        other: str(event["id"])
+        for event in events
+        if event.get("status") == "closed"
+        for other in _ids(event.get("related"))
     }
     gone: set[str] = set()
     for one in events:
@@ -437,7 +439,7 @@ def compacted(
         if identity in over or identity in closing or (expired and not kept_open):
             gone.add(identity)
     for priority in ("P3", "P2"):
-        left = [one for one in events if str(one["id"]) not in gone]
+        left = [event for event in events if str(event["id"]) not in gone]
         too_many = len(left) - most
         lesser = [
             str(one["id"])
@@ -446,5 +448,5 @@ def compacted(
             and not (one.get("type") == COMMITMENT and one.get("status", "open") == "open")
         ]
         gone.update(lesser[: max(0, too_many)])
-    stay = [one for one in events if str(one["id"]) not in gone]
-    return stay, [one for one in events if str(one["id"]) in gone]
+    stay = [event for event in events if str(event["id"]) not in gone]
+    return stay, [event for event in events if str(event["id"]) in gone]

@@ -149,7 +149,7 @@ def note_record(piece: Piece, path: str) -> dict[str, Any]:
         found["importance"] = min(1.0, max(0.0, float(importance)))
     for name, words in (("verification", Verification), ("policy", Policy)):
         value = str(fields.get(name) or "").lower()
-        if value in {str(one) for one in words}:
+        if value in {str(word) for word in words}:
             found[name] = value
     if str(fields.get("priority") or "") in ("P0", "P1", "P2", "P3"):
         found["priority"] = fields["priority"]

@@ -434,7 +434,7 @@ def _numbered(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _from_below(edits: Sequence[Edit]) -> list[tuple[Piece, Edit]]:
     """Edits of pieces that are there, the last first: so that lines keep their numbers."""
-    there = [(one.piece, one) for one in edits if one.piece is not None]
+    there = [(edit.piece, edit) for edit in edits if edit.piece is not None]
     return sorted(there, key=lambda pair: pair[0].span, reverse=True)
 
 

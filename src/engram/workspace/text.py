@@ -172,8 +172,8 @@ def is_marked(text: str) -> bool:
     (True, False)
     """
     lines = text.split("\n")
-    return any(one.lstrip("- ").startswith("<<<<<<<") for one in lines) and any(
-        one.lstrip("- ").startswith(">>>>>>>") for one in lines
+    return any(line.lstrip("- ").startswith("<<<<<<<") for line in lines) and any(
+        line.lstrip("- ").startswith(">>>>>>>") for line in lines
     )
 
 

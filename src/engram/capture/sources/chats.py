@@ -321,7 +321,7 @@ def listen(
     """Hear every message that the log does not know, and report on each."""
     found = [_checked(one) for one in found]
     items = (one for one in found if isinstance(one, Item))
-    turns = {one.origin: turn(one, order.scope, tools.clock.now()) for one in items}
+    turns = {item.origin: turn(item, order.scope, tools.clock.now()) for item in items}
     known = _known({one.session for one in turns.values()}, order.scope, tools)
     fresh = [one for one in turns.values() if (one.session, one.id) not in known]
     heard = _rehearse(fresh, order, gate, tools) if order.dry else _hear(fresh, order, ear)

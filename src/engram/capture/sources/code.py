@@ -59,7 +59,7 @@ def repository(folder: Path) -> Path:
 def _above(folder: Path) -> tuple[IgnoreRules, ...]:
     """The rules of the folders above, the nearest last."""
     root = repository(folder)
-    between = [one for one in folder.parents if one.is_relative_to(root)]
+    between = [parent for parent in folder.parents if parent.is_relative_to(root)]
     return tuple(rules for one in reversed(between) if (rules := _read(one)) is not None)
 
 
@@ -150,7 +150,9 @@ def _imported(line: str, grammar: Grammar) -> Iterator[str]:
 def _symbols(lines: Sequence[str], grammar: Grammar) -> Iterator[Symbol]:
     seen: set[str] = set()
     for place, line in enumerate(lines):
-        match = next((found for one in grammar.declarations if (found := one.match(line))), None)
+        match = next(
+            (found for declaration in grammar.declarations if (found := declaration.match(line))), None
+        )
         if match is None or match["name"] in grammar.never or match["name"] in seen:
             continue
         seen.add(match["name"])
@@ -259,7 +261,7 @@ def _about_file(path: str, short: Outline, told: tuple[Symbol, ...]) -> str:
     lines = [f"{path}: {purpose}"]
     if told:
         lines.append(f"Defines {_listed([one.name for one in told])}.")
-    bare = [one.signature for one in short.symbols if one not in told]
+    bare = [symbol.signature for symbol in short.symbols if symbol not in told]
     if bare and not is_test(path):
         lines.append(f"Also defines {_listed(bare)}.")
     if short.imports:

@@ -369,7 +369,7 @@ def _relation(system: str, subject: Any, predicate: Any, target: Any) -> Told:
     parts = [label(one) for one in (subject, predicate, target)]
     if not all(parts):
         return unreadable(f"{system}:relation", 0, "it is no relation with two ends and a name.")
-    told = [one.replace("_", " ") for one in parts]
+    told = [part.replace("_", " ") for part in parts]
     fact = dict(zip(("subject", "predicate", "object"), told, strict=True))
     return _clean(
         {

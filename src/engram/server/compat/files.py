@@ -261,8 +261,8 @@ def entity(ask: LenientRequest) -> OldAnswer:
     """What is known about somebody or something."""
     found = ask.memory.entities.get(ask.placed.get("name") or ask.text("name"))
     told = found and entity_of(found.entity) | {
-        "facts": [plain(one.fact) for one in found.facts],
-        "memories": [memory_of(one) for one in found.memories],
+        "facts": [plain(fact.fact) for fact in found.facts],
+        "memories": [memory_of(memory) for memory in found.memories],
         "related": [{"name": name, "count": count} for name, count in found.beside],
     }
     return _found_or_not(ask, {"entity": told} if told else None)
@@ -277,7 +277,7 @@ def _found_or_not(ask: LenientRequest, told: Mapping[str, Any] | None) -> OldAns
 def contradictions(ask: LenientRequest) -> dict[str, Any]:
     """Pairs that cannot both be true."""
     pairs = ask.memory.conflicts.list(ask.whole("limit", 50, 1, 500))
-    return _listed(ask, "pairs", [_pair(one) for one in pairs])
+    return _listed(ask, "pairs", [_pair(pair) for pair in pairs])
 
 
 def resolve(ask: LenientRequest) -> dict[str, Any]:
@@ -384,7 +384,7 @@ def peer(ask: LenientRequest) -> OldAnswer:
     found = ask.memory.entities.get(name)
     if found is None:
         return OldAnswer({"found": False}, 404)
-    lines = [one.content for one in found.memories]
+    lines = [memory.content for memory in found.memories]
     return OldAnswer({"found": True, "peer": _peer(found.entity), "profile": lines})
 
 
@@ -443,7 +443,7 @@ def page(ask: LenientRequest) -> dict[str, Any]:
         memories, total = [hit.memory for hit in hits][offset:], len(hits)
     else:
         memories, total = _sorted(ask, filters, sort, offset, limit), ask.memory.count(filters=filters)
-    rows = [row_of(one) for one in memories]
+    rows = [row_of(memory) for memory in memories]
     return _listed(ask, "memories", rows, sort=sort, total=total, limit=limit, offset=offset)
 
 
@@ -457,7 +457,7 @@ def timeline(ask: LenientRequest) -> OldAnswer:
     """What happened to a memory, oldest first."""
     found = ask.memory.get(_id(ask))
     events = ask.memory.events(found.id, limit=ask.whole("limit", 200, 1, 1_000)) if found else []
-    told = _listed(ask, "timeline", [event_of(one) for one in reversed(events)])
+    told = _listed(ask, "timeline", [event_of(event) for event in reversed(events)])
     return OldAnswer({"found": found is not None, **told}, 404 if found is None else 200)
 
 

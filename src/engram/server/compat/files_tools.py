@@ -72,14 +72,17 @@ def promote(ask: LenientRequest) -> dict[str, Any]:
 def briefing(ask: LenientRequest) -> dict[str, Any]:
     """What a session that starts cold should know."""
     found = ask.memory.resume()
-    sections = [{"name": one.name, "text": one.text, "memoryIds": list(one.ids)} for one in found.sections]
+    sections = [
+        {"name": section.name, "text": section.text, "memoryIds": list(section.ids)}
+        for section in found.sections
+    ]
     return {"format": "markdown", "markdown": found.text, "sections": sections}
 
 
 def checkpoint(ask: LenientRequest) -> dict[str, Any]:
     """Keep where a session stands."""
     report = ask.memory.sources.summary(ask.text("context"), session=files.session_of(ask))
-    ids = [one for item in report.items for one in item.memories]
+    ids = [memory for item in report.items for memory in item.memories]
     return {"ok": True, "sessionKey": files.session_of(ask), "memoryIds": ids}
 
 
@@ -108,7 +111,7 @@ def _ran(report: Report) -> dict[str, Any]:
 def profile(ask: LenientRequest) -> dict[str, Any]:
     """How somebody is and wants things."""
     found = ask.memory.knowledge.profile()
-    return {"profile": [one.text for one in found.traits], "topics": list(found.topics)}
+    return {"profile": [trait.text for trait in found.traits], "topics": list(found.topics)}
 
 
 def anchor(ask: LenientRequest) -> dict[str, Any]:
@@ -120,7 +123,7 @@ def anchor(ask: LenientRequest) -> dict[str, Any]:
 def questions(ask: LenientRequest) -> dict[str, Any]:
     """What is not known and would be good to know."""
     gaps = ask.memory.gaps.list()
-    found = [{"question": one.question, "about": one.about, "priority": one.weight} for one in gaps]
+    found = [{"question": gap.question, "about": gap.about, "priority": gap.weight} for gap in gaps]
     return {"questions": found, "count": len(found)}
 
 
@@ -166,7 +169,7 @@ def _eligibility(ask: LenientRequest) -> dict[str, Any]:
     told = given if isinstance(given, Mapping) else {}
     shares = [told.get(name) for name in ("confidence", "importance")]
     state, source = told.get("lifecycleState"), told.get("source")
-    good = all(isinstance(one, int | float) and 0 <= one <= 1 for one in shares)
+    good = all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares)
     if not good or state not in STATES or source not in ORIGINS:
         shares, state, source = [0, 0], "candidate", "unknown"
     return {"confidence": shares[0], "lifecycleState": state, "importance": shares[1], "source": source}

@@ -167,7 +167,7 @@ def is_stated(claim: Claim) -> bool:
 
 
 def _listed(name: str, claims: list[Claim]) -> dict[str, Any]:
-    return {name: [fact_of(one) for one in claims], "count": len(claims)}
+    return {name: [fact_of(claim) for claim in claims], "count": len(claims)}
 
 
 # ---------------------------------------------------------------- memories
@@ -270,7 +270,7 @@ def trash(ask: LenientRequest) -> dict[str, Any]:
     """What lies in the trash, last deleted first."""
     limit, offset = ask.whole("limit", 100, 1, 1_000), ask.whole("offset", 0, 0, 1_000_000)
     lying = ask.memory.trash.list(limit=limit, offset=offset)
-    items = [{**memory_of(one.memory), "deleted_at": millis(one.deleted_at)} for one in lying.items]
+    items = [{**memory_of(item.memory), "deleted_at": millis(item.deleted_at)} for item in lying.items]
     return {"total": lying.total, "count": len(items), "items": items}
 
 
@@ -361,7 +361,7 @@ def export(ask: LenientRequest) -> dict[str, Any]:
     memories = [memory_of(one) for one in everything_memories(ask.memory)]
     if ask.truth("embed"):
         vectors = {one["id"]: one.get("vector") for one in ask.memory.export(vectors=True)}
-        memories = [{**one, "embedding": vectors.get(one["id"])} for one in memories]
+        memories = [{**memory, "embedding": vectors.get(memory["id"])} for memory in memories]
     return {"version": __version__, "count": len(memories), "memories": memories}
 
 
@@ -407,7 +407,7 @@ def _extracted(ask: LenientRequest, name: str, count: str) -> dict[str, Any]:
     heard = ask.memory.observe(text, session=session)
     read = ask.memory.flush(session)
     receipts = (*heard.receipts, *read.receipts)
-    found = {one.memory.id: memory_of(one.memory) for one in receipts}
+    found = {receipt.memory.id: memory_of(receipt.memory) for receipt in receipts}
     return {name: [*found.values()], count: len(found)}
 
 
@@ -511,7 +511,7 @@ def _scored(ask: LenientRequest, found: Recall, now: datetime, *, layered: bool)
         for one in linked.values()
         if one.status in kept.statuses and (not kept.layers or one.layer in kept.layers)
     ]
-    scored += [ScoredMemory(one, 1.0, layered_score(one, 1.0, now)) for one in others]
+    scored += [ScoredMemory(other, 1.0, layered_score(other, 1.0, now)) for other in others]
     if layered or linked:
         scored.sort(key=lambda one: -one.score)
     return scored

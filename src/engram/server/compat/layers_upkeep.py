@@ -161,7 +161,7 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
         }
         for one in report.decided
     ]
-    good = sum(one["grade"] == GOOD for one in grades)
+    good = sum(grade["grade"] == GOOD for grade in grades)
     score = good / len(grades) if grades else 1.0
     reviewed = min(AUDIT_MOST, ask.memory.count(filters=SEEN))
     clusters = math.ceil(reviewed / AUDIT_TOGETHER)
@@ -268,8 +268,8 @@ WORDS = frozenset({"recall table", "words"})
 def repair(ask: LenientRequest) -> dict[str, Any]:
     """Put right what can be put right, and make the vectors that are missing."""
     findings = ask.memory.doctor(repair=True)
-    words = sum(one.mended for one in findings if one.name in WORDS)
-    orphans = sum(one.mended for one in findings) - words
+    words = sum(finding.mended for finding in findings if finding.name in WORDS)
+    orphans = sum(finding.mended for finding in findings) - words
     made = ask.memory.reembed()
     return {"orphans_removed": orphans, "fts_rebuilt": words, "embed_backfill_queued": made}
 

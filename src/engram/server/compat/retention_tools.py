@@ -87,12 +87,12 @@ def _row(memory: Memory, columns: str = WHOLE) -> Answer:
 
 
 def _rows(memories: Iterable[Memory], columns: str = WHOLE) -> list[Answer]:
-    return [_row(one, columns) for one in memories]
+    return [_row(memory, columns) for memory in memories]
 
 
 def _hits(hits: Iterable[Hit], columns: str = WHOLE, score: str = "score") -> list[Answer]:
     value = "relevance" if score == "similarity" else "score"
-    return [{**_row(one.memory, columns), score: round(getattr(one, value), 4)} for one in hits]
+    return [{**_row(hit.memory, columns), score: round(getattr(hit, value), 4)} for hit in hits]
 
 
 def _top(memories: Iterable[Memory], column: str, limit: int = 5) -> list[Answer]:
@@ -157,7 +157,7 @@ def recall_explain(memory: Engram, query: str, top_k: int = 10, mode: str = "ful
     found = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
     steps = [{part.step: round(part.value, 4) for part in one.evidence} for one in found]
     sources = [{name: told[name] for name in CHANNELS if name in told} for told in steps]
-    counts = {label: sum(name in one for one in sources) for name, label in CHANNELS.items()}
+    counts = {label: sum(name in source for source in sources) for name, label in CHANNELS.items()}
     return {
         "query": query, "intent": str(found.plan.intent), "expanded_terms": list(found.plan.phrases),
         "phrase_terms": list(found.plan.terms), "cache_hit": False,
@@ -183,9 +183,12 @@ def recall_entity(memory: Engram, name: str) -> Answer:
 def entity_graph(memory: Engram, name: str) -> Answer:
     """What hangs on a name, as nodes and edges."""
     facts = [one.fact for one in (*memory.facts.query(name), *memory.facts.query(object=name))]
-    nodes = dict.fromkeys(part for one in facts for part in (one.subject, one.object))
-    edges = [{"source": one.subject, "target": one.object, "relation": one.predicate} for one in facts]
-    return {"nodes": [{"id": one, "name": one, "type": _type(memory, one)} for one in nodes], "edges": edges}
+    nodes = dict.fromkeys(part for fact in facts for part in (fact.subject, fact.object))
+    edges = [{"source": fact.subject, "target": fact.object, "relation": fact.predicate} for fact in facts]
+    return {
+        "nodes": [{"id": node, "name": node, "type": _type(memory, node)} for node in nodes],
+        "edges": edges,
+    }
 
 
 def recall_related(memory: Engram, name: str, max_hops: int = 2) -> Answer:
@@ -217,7 +220,7 @@ def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
 def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
     """A question, what answers it, and what to ask next."""
     hits = list(memory.recall(query, limit=top_k, dry=True))
-    found = [one.memory for one in hits]
+    found = [hit.memory for hit in hits]
     days = sorted(SHOWN["date"](one) for one in found)
     columns = {**COLUMNS, "statuses": "status"}
     return {
@@ -296,9 +299,9 @@ def _kept(memory: Engram, layer: str, importance: float, /, **parts: str) -> Ans
 def scan_codebase(memory: Engram, path: str, project_name: str = "") -> Answer:
     """Take in a source tree."""
     report = memory.sources.code(path, tags=[project_name] if project_name else [])
-    parts = [one.origin.partition("#")[2].rpartition(".")[2] for one in report.items]
+    parts = [item.origin.partition("#")[2].rpartition(".")[2] for item in report.items]
     return {
-        "files_scanned": len({one.origin.partition("#")[0] for one in report.items}),
+        "files_scanned": len({item.origin.partition("#")[0] for item in report.items}),
         "memories_created": report.counts.get("stored", 0),
         "functions": sum(part[:1].islower() or part[:1] == "_" for part in parts),
         "classes": sum(part[:1].isupper() for part in parts),
@@ -437,7 +440,7 @@ def drift_check(
         "score": max(0, 100 - 10 * len(issues)), "issues": issues, "memories_checked": found.memories,
         "claims_extracted": found.references, "claims_verified": found.references,
         "claims_valid": found.references - len(found.dead),
-        "stale_memories": len({one["memory_id"] for one in issues}),
+        "stale_memories": len({issue["memory_id"] for issue in issues}),
         "timestamp": memory.upkeep.clock.now().timestamp(),
         "summary": f"{len(found.dead)} of {found.references} claims are not so",
     }  # fmt: skip
@@ -529,7 +532,9 @@ def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, 
 def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answer:
     """The last handoffs; one made now where there is none."""
     packets = [one.details["packet"] for one in _tagged(memory, HANDOFF) if "packet" in one.details]
-    wanted = [one for one in packets if not session_id or one.get("session_id") == session_id][:limit]
+    wanted = [packet for packet in packets if not session_id or packet.get("session_id") == session_id][
+        :limit
+    ]
     if wanted:
         return {"latest": wanted[0], "handoffs": wanted, "note": f"{len(wanted)} kept"}
     made = session_handoff(memory, session_id, save=False)
@@ -539,7 +544,7 @@ def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answ
 def status(memory: Engram) -> Answer:
     """How much is kept, by layer."""
     counted = memory.stats()
-    by_layer = {one: memory.count(filters=_in_layer(one)) for one in LAYERS}
+    by_layer = {layer: memory.count(filters=_in_layer(layer)) for layer in LAYERS}
     return {
         "memories": {**by_layer, "total": memory.count()},
         "entities": len(memory.entities.list(limit=EVERYTHING)),
@@ -610,13 +615,13 @@ def quality_metrics(memory: Engram) -> Answer:
 def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool = True) -> Answer:  # noqa: A002 - their word
     """Procedures that fit a task."""
     hits = list(memory.recall(query, limit=max_skills, filters=Filters(kinds=frozenset({Kind.PROCEDURAL}))))
-    best = round(max((one.relevance for one in hits), default=0.0), 3)
+    best = round(max((hit.relevance for hit in hits), default=0.0), 3)
     told: Answer = {
         "should_inject": bool(hits), "confidence": best, "task_novelty": round(1.0 - best, 3),
         "domain_coverage": round(len(hits) / max(1, max_skills), 3),
         "reason": f"{len(hits)} procedures fit", "skill_count": len(hits),
     }  # fmt: skip
-    text = "\n\n".join(one.memory.content for one in hits)
+    text = "\n\n".join(hit.memory.content for hit in hits)
     return {**told, "context": text} if format else {**told, "skills": _hits(hits)}
 
 

@@ -42,7 +42,8 @@ BODIES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 def routes(memory_host: MemoryHost, keys: Keys) -> list[Served]:
     """Every old route, as the application serves it."""
     return [
-        Served(one.path, endpoint(one, memory_host, keys), methods=[one.method], name=NAME) for one in ROUTES
+        Served(route.path, endpoint(route, memory_host, keys), methods=[route.method], name=NAME)
+        for route in ROUTES
     ]
 
 

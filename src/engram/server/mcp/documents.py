@@ -93,7 +93,7 @@ def _profile(memory: Engram, name: str) -> dict[str, Any]:
 
 def mime_of(uri: str) -> str:
     """What sort of document stands at an address."""
-    return next((str(one["mimeType"]) for one in RESOURCES if one["uri"] == uri), MIME)
+    return next((str(resource["mimeType"]) for resource in RESOURCES if resource["uri"] == uri), MIME)
 
 
 def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:

@@ -114,8 +114,8 @@ def profile(known: Profile, access: Access) -> dict[str, Any]:
     """What is known about one entity."""
     return {
         **_entity(known.entity, access),
-        "facts": [_claim(one, access) for one in known.facts],
-        "memories": [brief_memory(one) for one in known.memories],
+        "facts": [_claim(fact, access) for fact in known.facts],
+        "memories": [brief_memory(memory) for memory in known.memories],
         "beside": [name for name, _ in known.beside],
         **without_empty({"card": known.card.text if known.card else ""}),
     }

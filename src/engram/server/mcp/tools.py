@@ -130,13 +130,13 @@ class Action:
         """What an agent may say."""
         # The fields of a memory that REST takes beside what the operation itself asks for are not for agents.
         asked = self.operation.own - NOT_FOR_AGENTS
-        every = (one for one in self.operation.parameters if one.name in asked)
+        every = (parameter for parameter in self.operation.parameters if parameter.name in asked)
         return tuple(one for one in every if one.says.for_agents or not one.is_option)
 
     @cached_property
     def reader(self) -> Reader:
         """What reads the arguments."""
-        names = [one.name for one in self.parameters]
+        names = [parameter.name for parameter in self.parameters]
         also = {word: name for name in names for word in ARGUMENTS.get(name, ()) if word not in names}
         return Reader(self.parameters, Style.LENIENT, also)
 
@@ -220,13 +220,13 @@ class Tool:
     @property
     def needs(self) -> tuple[str, ...]:
         """Arguments that it cannot do without."""
-        return tuple(one.name for one in self.takes.values() if one.is_needed) if self.only else ()
+        return tuple(take.name for take in self.takes.values() if take.is_needed) if self.only else ()
 
     @cached_property
     def described(self) -> Schema:
         """The tool as the protocol lists it."""
         operations = [one.operation for one in self.actions.values()]
-        reads = all(one.reads for one in operations)
+        reads = all(operation.reads for operation in operations)
         answers: dict[str, Schema] = {}
         for action in self.actions.values():
             answers = {**action.answers, **answers}
@@ -239,8 +239,9 @@ class Tool:
             "outputSchema": _object(answers, always),
             "annotations": {
                 "readOnlyHint": reads,
-                "destructiveHint": any(one.destroys for one in operations),
-                "idempotentHint": reads or all(one.reads or one.repeats for one in operations),
+                "destructiveHint": any(operation.destroys for operation in operations),
+                "idempotentHint": reads
+                or all(operation.reads or operation.repeats for operation in operations),
                 "openWorldHint": False,
             },
         }
@@ -273,7 +274,7 @@ class Tool:
             if named not in self.actions:
                 raise UnknownValue("action of this tool", named, tuple(self.actions))
             return self.actions[named], said
-        fitting = (one for one in self.actions.values() if one.reader.fits(said))
+        fitting = (action for action in self.actions.values() if action.reader.fits(said))
         return next(fitting, next(iter(self.actions.values()))), said
 
 
@@ -304,9 +305,9 @@ def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema
 
 def _of_noun(noun: str) -> Tool:
     found = {
-        one.action: Action(one, one.action)
-        for one in OPERATIONS.values()
-        if (one.noun if one.tool is None else one.tool) == noun
+        operation.action: Action(operation, operation.action)
+        for operation in OPERATIONS.values()
+        if (operation.noun if operation.tool is None else operation.tool) == noun
     }
     title, sentence = NOUNS[noun]
     return Tool(f"memory_{noun}", title, sentence, found)

@@ -197,7 +197,7 @@ def read(raw: bytes) -> Chat | None:
     except (UnicodeDecodeError, ValueError, RecursionError):
         return None
     messages = body.get("messages") if isinstance(body, dict) else None
-    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return None
     for place in range(len(messages) - 1, -1, -1):
         words = words_of(messages[place].get("content"))
@@ -236,9 +236,11 @@ def with_block(chat: Chat, block: str, place: str) -> bytes:
 
 def _joined(*contents: Any) -> Any:
     """Contents of messages as one: text, or parts where one has parts."""
-    if not any(isinstance(one, list) for one in contents):
-        return "\n\n".join(str(one) for one in contents if one)
-    parts = (one if isinstance(one, list) else [{"type": "text", "text": one}] for one in contents)
+    if not any(isinstance(content, list) for content in contents):
+        return "\n\n".join(str(content) for content in contents if content)
+    parts = (
+        content if isinstance(content, list) else [{"type": "text", "text": content}] for content in contents
+    )
     return [part for some in parts for part in some]
 
 
@@ -261,7 +263,9 @@ def _mark(before: Sequence[Mapping[str, Any]], words: str) -> str:
 
 def conversation(chat: Chat) -> str:
     """A mark of a chat that stays the same while it goes on: of the words it began with."""
-    first = next((words_of(one.get("content")) for one in chat.messages if one.get("role") == "user"), "")
+    first = next(
+        (words_of(message.get("content")) for message in chat.messages if message.get("role") == "user"), ""
+    )
     return sha256(first.encode("utf-8", "replace")).hexdigest()[:8]
 
 

@@ -276,7 +276,7 @@ def _wholes(reach: Reach, namespaces: set[int]) -> Iterator[Reach]:
     if reach.everything or reach.namespace is not None:
         yield reach
     else:
-        yield from (Reach(namespace=one) for one in namespaces)
+        yield from (Reach(namespace=namespace) for namespace in namespaces)
 
 
 @dataclass(slots=True)

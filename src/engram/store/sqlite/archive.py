@@ -67,7 +67,7 @@ def write_archive(db: Db, out: IO[bytes], passphrase: str = "") -> ArchiveReport
         db.execute("ROLLBACK")
     if sealing is not None:
         sealing.finish()
-    return ArchiveReport(sum(one["rows"] for one in tables.values()), tables["memories"]["rows"])
+    return ArchiveReport(sum(table["rows"] for table in tables.values()), tables["memories"]["rows"])
 
 
 def read_archive(opener: Opener, source: Path, passphrase: str = "") -> ArchiveReport:

@@ -500,7 +500,7 @@ def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wordin
             clauses.append(clause)
             values[name] = as_list(wanted)
     if filters.layers:
-        values["layers"] = as_list(one.number for one in filters.layers)
+        values["layers"] = as_list(layer.number for layer in filters.layers)
     if filters.entities:
         values["entities"] = as_list({name.casefold() for name in filters.entities})
     if filters.session:
