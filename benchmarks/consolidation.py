@@ -6,7 +6,9 @@ Made-up notes of some two hundred days, written straight into the file as they w
 had looked for repetitions: one in five says again what was said before (the same words, fillers, a clause
 more), one in twenty says the same of another number. Layers, sources and uses are mixed. Then, each in a
 process of its own: the first consolidation, which has everything to look at; a second one at once, which
-should find next to nothing; and one a day later, after another hundredth of notes.
+should find next to nothing; and one a day later, after another hundredth of notes. Last, on a fresh copy,
+questions that somebody asks now and then while the first consolidation goes on in the same process, and how
+long they wait for an answer while it works and while it rests.
 """
 
 from __future__ import annotations
@@ -20,15 +22,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import cycle, islice, takewhile
 from pathlib import Path
+from statistics import quantiles
+from threading import Event
 from typing import Any
 
 from engram import Engram
-from engram.bench.speed import rss_mb, sentences
+from engram.bench.speed import queries, rss_mb, sentences
 from engram.capture.pipeline import make_ready
+from engram.maintain.pipeline import consolidation
 from engram.model.capture import Draft
 from engram.model.memory import Layer, Usage
 from engram.ports import Unit
@@ -41,6 +47,9 @@ AGAIN, OTHERWISE = 0.20, 0.05
 """Shares of notes that repeat an earlier one, and of those that say it of another number."""
 RECENT = 5_000
 """Repetitions are of one of the latest notes."""
+ASKED, PAUSE_S, TURN_S = 200, 0.05, 1.0
+"""Questions of somebody who asks beside a run, how long they pause before each, and how long the run works
+before it rests as long."""
 FILLERS = ("Actually, {}", "So {}", "Really, {}", "Well, {}")
 CLAUSES = ("{} and nobody minded", "{} as planned", "{} and it was fine in the end")
 
@@ -100,27 +109,68 @@ def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: flo
 
 
 def consolidate(path: Path, now: datetime, stages: str) -> dict[str, Any]:
-    """One run in this process: seconds, memory, what it did."""
+    """One run in this process: seconds, memory, what it did; and of each step processor time and memory."""
+    only = [stage for stage in stages.split(",") if stage]
+    names = [step.name for step in consolidation() if not only or step.stage in only]
+    marks: list[tuple[str, float, float | None]] = []
+
+    def hear(place: int) -> None:
+        if not marks or marks[-1][0] != names[place]:
+            marks.append((names[place], time.process_time(), rss_mb("VmRSS")))
+
     with Engram.open(path, clock=FakeClock(now)) as memory:
-        steps: list[tuple[str, float]] = []
         began, busy = time.perf_counter(), time.process_time()
-        report = memory.consolidate(
-            stages=[stage for stage in stages.split(",") if stage],
-            progress=lambda done, _of: steps.append((str(done), time.perf_counter())),
-        )
-        seconds, busy = time.perf_counter() - began, time.process_time() - busy
-    ends = [at for _, at in steps[1:]] + [began + seconds]
-    spent: dict[str, float] = {}
-    for (name, at), end in zip(steps, ends, strict=True):
-        spent[name] = spent.get(name, 0.0) + end - at
+        report = memory.consolidate(stages=only, progress=lambda done, _of: hear(done))
+        seconds = time.perf_counter() - began
+        ends = [*marks[1:], ("", time.process_time(), rss_mb("VmRSS"))]
     return {
         "seconds": round(seconds, 2),
-        "cpu_s": round(busy, 2),
+        "cpu_s": round(ends[-1][1] - busy, 2),
         "rss_mb": rss_mb("VmHWM"),
         "changes": report.changes,
         "tallies": {tally.rule: tally.count for tally in report.tallies},
-        "steps": {name: round(took, 2) for name, took in spent.items()},
+        "steps": {
+            name: (round(end - at, 2), held)
+            for (name, at, _), (_, end, held) in zip(marks, ends, strict=True)
+        },
+        "before_steps_s": round(marks[0][1] - busy, 2),
     }
+
+
+def beside(path: Path, now: datetime) -> dict[str, Any]:
+    """How long questions wait while a consolidation goes on, and while it rests.
+
+    It works and rests by turns, for other work on the machine changes from minute to minute.
+    """
+    asked = [text for text, _ in queries(1, ASKED, ASKED)]
+    rests, began = Event(), [time.perf_counter()]
+
+    def hear(_done: int, _of: int) -> None:
+        if time.perf_counter() - began[0] > TURN_S:
+            rests.set()
+            time.sleep(TURN_S)
+            rests.clear()
+            began[0] = time.perf_counter()
+
+    waits: dict[str, list[tuple[float, float]]] = {"alone": [], "beside": []}
+    with Engram.open(path, clock=FakeClock(now)) as memory, ThreadPoolExecutor(1) as pool:
+        for text in asked:
+            memory.recall(text)
+        run = pool.submit(memory.consolidate, progress=hear)
+        for text in takewhile(lambda _: not run.done(), cycle(asked)):
+            time.sleep(PAUSE_S)
+            rested, at, busy = rests.is_set(), time.perf_counter(), time.thread_time()
+            memory.recall(text)
+            took = 1_000 * (time.perf_counter() - at), 1_000 * (time.thread_time() - busy)
+            if rested == rests.is_set():
+                waits["alone" if rested else "beside"].append(took)
+    return {name: _spread(some) for name, some in waits.items()}
+
+
+def _spread(waits: list[tuple[float, float]]) -> dict[str, float]:
+    clock, busy = (quantiles(some, n=20) for some in zip(*waits, strict=True))
+    shown = {"p50": clock[9], "p95": clock[18], "cpu": busy[9]}
+    return {"asked": len(waits), **{name: round(ms, 1) for name, ms in shown.items()}}
 
 
 def measure(size: int, folder: Path, stages: str) -> dict[str, Any]:
@@ -137,7 +187,9 @@ def measure(size: int, folder: Path, stages: str) -> dict[str, Any]:
     second = _apart("run", copy, end + timedelta(seconds=1), stages)
     _apart("more", copy, size // 100)
     later = _apart("run", copy, end + timedelta(days=1, hours=1), stages)
-    return {"size": size, "first": first, "again": second, "a day later": later}
+    copy.write_bytes(path.read_bytes())
+    asked = _apart("beside", copy, end)
+    return {"size": size, "first": first, "again": second, "a day later": later, "questions": asked}
 
 
 def _apart(job: str, path: Path, value: object, stages: str = "") -> dict[str, Any]:
@@ -158,7 +210,8 @@ def _do(asked: dict[str, str]) -> dict[str, Any]:
     if asked["job"] == "more":
         build(path, int(asked["value"]), seed=2, began=BEGAN + timedelta(days=DAYS, hours=2), days=0.9)
         return {}
-    return consolidate(path, datetime.fromisoformat(asked["value"]), asked["stages"])
+    now = datetime.fromisoformat(asked["value"])
+    return beside(path, now) if asked["job"] == "beside" else consolidate(path, now, asked["stages"])
 
 
 def _table(results: list[dict[str, Any]]) -> str:

@@ -42,8 +42,8 @@ SAMPLED = 16_384
 ROUNDS = 4
 PROBED = 8
 """Cells that a question looks into."""
-BLOCK = 8_192
-"""Signatures that are unpacked at once."""
+BLOCK = 2_048
+"""Signatures that are unpacked at once, each into 32 times its bytes."""
 
 
 class Cells:
@@ -93,7 +93,7 @@ class Cells:
         count = max(PROBED + 1, int(len(signatures) ** 0.5))
         centres = sample[:: max(1, len(sample) // count)].copy()
         for _ in range(ROUNDS):
-            nearest = (sample @ centres.T).argmax(axis=1)
+            nearest = _nearest(sample, centres)
             for cell in np.unique(nearest):
                 centres[cell] = sample[nearest == cell].mean(axis=0)
             centres /= np.linalg.norm(centres, axis=1, keepdims=True)
@@ -111,8 +111,7 @@ class Cells:
         new = np.flatnonzero(cells < 0)
         for start in range(0, len(new), BLOCK):
             some = new[start : start + BLOCK]
-            signs = _signs(lines.signatures[some], centres.shape[1])
-            cells[some] = (signs @ centres.T).argmax(axis=1)
+            cells[some] = _nearest(_signs(lines.signatures[some], centres.shape[1]), centres)
         if len(new):
             self._keys, self._cells = lines.keys.copy(), cells
         return cells
@@ -120,8 +119,16 @@ class Cells:
 
 def _signs(signatures: NDArray[np.uint8], dims: int) -> Signs:
     """Signatures as numbers: one for a bit that is set, minus one for the others."""
-    bits = np.unpackbits(signatures, axis=1, count=dims)
-    return bits.astype(np.float32) * 2 - 1
+    signs = np.unpackbits(signatures, axis=1, count=dims).astype(np.float32)
+    signs *= 2
+    signs -= 1
+    return signs
+
+
+def _nearest(signs: Signs, centres: Signs) -> NDArray[np.intp]:
+    """The centre that each is nearest to; some at a time, for all products of many take much room."""
+    parts = [signs[start : start + BLOCK] for start in range(0, len(signs), BLOCK)]
+    return np.concatenate([(part @ centres.T).argmax(axis=1) for part in parts])
 
 
 BATCH = 10_000

@@ -27,7 +27,7 @@ from engram.maintain.step import (
     moved,
     sweep,
 )
-from engram.maintain.support import GATE, judged, rejections, triaged
+from engram.maintain.support import GATE, REFUSED, judged, rejections, triaged
 from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
 from engram.rules.archival import archive_verdict, purge_due
@@ -57,6 +57,7 @@ from engram.rules.traits import EXTRACTED, by_layers, is_lesson, is_overheard, l
 STUCK_DAYS = 7.0  # days after which an unused memory is stuck in the buffer (layers)
 LOG_DAYS = 90  # days that reports and logs of use are kept
 STUCK_USES = 2  # uses under which it counts as unused (layers)
+EVERY = 1_000_000  # judgements of the gate that are looked through for refusals
 STALE_TAG_HOURS = 24.0  # hours without use after which marks of an old review go (layers)
 
 # ---------------------------------------------------------------- layers
@@ -91,7 +92,19 @@ def plan_working_quality(context: StepContext, cursor: str) -> Iterator[Batch]:
             if verdict and one.id not in gone and not _rises(replace(one, layer=Layer.BUFFER), context):
                 yield moved(one, "working.rejected", verdict.why, step_layer(one, up=False))
 
-    return sweep(context, cursor, WORKING, decide)
+    for some in (WORKING,) if by_layers(config) else _refused(context):
+        yield from sweep(context, cursor if some is WORKING else "", some, decide)
+
+
+def _refused(context: StepContext) -> Iterator[Filters]:
+    """What to ask for to see the few that a gate has refused often enough, here or where they came from."""
+    enough = context.tools.config.promotion.demote_rejections
+    known = context.tools.store.upkeep.judgements(GATE, EVERY, times=enough)
+    often = sorted(one.key for one in known if one.verdict.startswith("reject"))
+    size = context.tools.config.maintain.slice
+    for start in range(0, len(often), size):
+        yield replace(WORKING, ids=frozenset(often[start : start + size]))
+    yield replace(WORKING, tags_any=frozenset(REFUSED))
 
 
 def _is_left_alone(memory: Memory, context: StepContext) -> bool:

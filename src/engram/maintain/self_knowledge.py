@@ -426,17 +426,17 @@ def plan_topics(context: StepContext, _cursor: str) -> Iterator[Batch]:
 
 def _own(known: Sequence[PlaceKnowledge], listed: Spoken) -> tuple[Spoken, list[str]]:
     """Topics that the memories name themselves, the commonest first, and the memories they come from."""
-    named = grouped((name.casefold(), one) for one in known for name in one.names)
+    named = Counter(name.casefold() for one in known for name in one.names)
     things = Counter(chain.from_iterable(set(_THING.findall(one.text.lower())) for one in known))
     repeated = {word for word, count in things.items() if count > 1}
-    spoken = grouped(
-        (word, one) for one in known for word in repeated.intersection(_WORD.findall(one.text.lower()))
-    )
+    again = Counter(chain.from_iterable(repeated & _words(one) for one in known))
     most = max(AGAIN, TOO_COMMON * len(known))
-    again = {word: some for word, some in spoken.items() if AGAIN <= len(some) <= most}
-    found = {name: some for name, some in named.items() if len(some) > 1} | {
-        word: some for word, some in again.items() if word not in named and content_words(word)
-    }
+    words = {word for word, count in again.items() if AGAIN <= count <= most and word not in named}
+    # What more speak of than can be noted is never chosen: who they are need not be known.
+    few = {name for name, count in named.items() if 1 < count <= OWN_SOURCES}
+    words = {word for word in words if again[word] <= OWN_SOURCES and content_words(word)}
+    found = grouped((name, one) for one in known for name in map(str.casefold, one.names) if name in few)
+    found |= grouped((word, one) for one in known for word in words & _words(one))
     chosen: Spoken = {}
     sources: dict[str, None] = {}
     for name, some in sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0])):
@@ -447,6 +447,10 @@ def _own(known: Sequence[PlaceKnowledge], listed: Spoken) -> tuple[Spoken, list[
         if len(chosen) == OWN_TOPICS:
             break
     return chosen, list(sources)
+
+
+def _words(one: PlaceKnowledge) -> set[str]:
+    return set(_WORD.findall(one.text.lower()))
 
 
 def _counted(groups: Spoken) -> list[dict[str, Any]]:

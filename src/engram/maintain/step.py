@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
@@ -180,10 +181,10 @@ def batches(decisions: Iterable[Decision], size: int) -> Iterator[Batch]:
 
 def grouped(pairs: Iterable[tuple[Group, Read]]) -> dict[Group, list[Read]]:
     """Things by what they belong to, in their order."""
-    found: dict[Group, list[Read]] = {}
+    found: defaultdict[Group, list[Read]] = defaultdict(list)
     for name, one in pairs:
-        found.setdefault(name, []).append(one)
-    return found
+        found[name].append(one)
+    return dict(found)
 
 
 # ---------------------------------------------------------------- context

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engram.lazily import dataclass
 from engram.maintain.pairs import forget_nearest, space_of, vectors_of
@@ -50,7 +50,6 @@ TREE_TOKENS = 200  # tokens of the paragraph that stands for all (cortex)
 
 
 NOTE: Final = "census"
-Shareable = TypeVar("Shareable", str, float, tuple[str, ...])
 
 
 class PlaceKnowledge(NamedTuple):
@@ -122,33 +121,33 @@ REFLECTION: Final = "reflection"
 
 
 def _known(key: int, memory: Memory, shared: dict[Any, Any]) -> PlaceKnowledge:
-    shown = (tag for tag in memory.tags if tag[0] != "_")
-
-    def same(value: Shareable) -> Shareable:
-        """One value for all memories that have it: there are few, and many memories."""
-        one: Shareable = shared.setdefault(value, value)
-        return one
-
+    # One value for all memories that have it: there are few, and many memories.
+    same = shared.setdefault
+    metadata, usage, disputed = memory.metadata, memory.usage, _disputed(memory)
+    speaker, category = memory.speaker, memory.category
+    shown = (*(tag for tag in memory.tags if tag[0] != "_"), *memory.entities)
+    names = tuple([same(name, name) for name in dict.fromkeys(shown)])
+    topics, languages = tuple(metadata.get("topics", ())), tuple(metadata.get("languages", ()))
     return PlaceKnowledge(
         key=key,
         id=memory.id,
         text=_told(memory),
-        speaker=same(memory.speaker),
+        speaker=same(speaker, speaker),
         kind=memory.kind,
-        category=same(memory.category),
-        names=same(tuple(map(same, dict.fromkeys((*shown, *memory.entities))))),
-        topics=same(tuple(memory.metadata.get("topics", ()))),
-        languages=same(tuple(memory.metadata.get("languages", ()))),
+        category=same(category, category),
+        names=same(names, names),
+        topics=same(topics, topics),
+        languages=same(languages, languages),
         at=memory.happened_at,
         used_at=memory.last_accessed,
-        accessed=memory.usage.accessed,
-        confirmed=memory.usage.confirmed,
-        importance=same(memory.importance),
-        strength=same(memory.strength),
-        trust=same(memory.trust),
+        accessed=usage.accessed,
+        confirmed=usage.confirmed,
+        importance=same(memory.importance, memory.importance),
+        strength=same(memory.strength, memory.strength),
+        trust=same(memory.trust, memory.trust),
         pinned=memory.pinned,
-        doubtful=_disputed(memory) or memory.lifecycle is Lifecycle.STALE,
-        disputed=_disputed(memory),
+        doubtful=disputed or memory.lifecycle is Lifecycle.STALE,
+        disputed=disputed,
         is_reflection=memory.category == "identity" or REFLECTION in memory.tags,
     )
 

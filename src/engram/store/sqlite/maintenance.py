@@ -34,6 +34,7 @@ SELECT kind, key, verdict, at, again_at, times
 FROM judgements
 WHERE kind = :kind
   AND (:verdict = '' OR verdict = :verdict)
+  AND times >= :times
 ORDER BY at DESC, key
 LIMIT :limit
 """
@@ -254,9 +255,9 @@ class SqliteUpkeep(SmallTable):
         lines = self._ask(KNOWN, {"kind": kind, "names": rows.as_list(keys)})
         return {line[1]: value_of(Judgement, line) for line in lines}
 
-    def judgements(self, kind: str, limit: int, verdict: str = "") -> list[Judgement]:
-        """What was decided last under a kind, newest first."""
-        lines = self._ask(LAST, {"kind": kind, "limit": limit, "verdict": verdict})
+    def judgements(self, kind: str, limit: int, verdict: str = "", times: int = 0) -> list[Judgement]:
+        """What was decided last under a kind, at least so many times, newest first."""
+        lines = self._ask(LAST, {"kind": kind, "limit": limit, "verdict": verdict, "times": times})
         return [value_of(Judgement, line) for line in lines]
 
     def sketch(self, scope: Scope, kind: str, key: str) -> Sketch | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
@@ -138,12 +139,11 @@ class Segment:
     def encoded(self) -> bytes:
         """All of it as bytes, as blocks in the file are."""
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in (*COLUMNS, *LISTS)}
-        head = json.dumps({name: len(array) for name, array in arrays.items()}).encode()
+        head = json.dumps({name: len(column) for name, column in arrays.items()}).encode()
         head += b" " * (-(len(head) + 4) % 8)
-        parts = [struct.pack("<I", len(head)), head]
-        for array in arrays.values():
-            raw = array.tobytes()
-            parts += [raw, b"\0" * (-len(raw) % 8)]
+        parts: list[bytes | memoryview] = [struct.pack("<I", len(head)), head]
+        for column in arrays.values():
+            parts += [column.data, b"\0" * (-column.nbytes % 8)]
         return b"".join(parts)
 
     @classmethod
@@ -153,9 +153,8 @@ class Segment:
         sizes = json.loads(body[4 : 4 + length])
         at, arrays = 4 + length, {}
         for name, kind in {**COLUMNS, **LISTS}.items():
-            array = np.frombuffer(body, dtype=kind, count=sizes[name], offset=at)
-            arrays[name] = array
-            at += array.nbytes + (-array.nbytes % 8)
+            arrays[name] = column = np.frombuffer(body, dtype=kind, count=sizes[name], offset=at)
+            at += column.nbytes + (-column.nbytes % 8)
         return cls(**arrays)
 
 
@@ -179,9 +178,7 @@ def hashed(term: str) -> int:
 def build(lines: Iterable[UnitLine], gone: Sequence[int] = ()) -> Segment:
     """A segment of these memories."""
     ordered = sorted(lines, key=lambda line: line.key)
-    hashes: list[int] = []
-    units: list[int] = []
-    codes: list[int] = []
+    hashes, units, codes = array("I"), array("i"), array("B")  # of lists they would take ten times the room
     owners: list[int] = []
     for place, line in enumerate(ordered):
         body = line.body.split(" ") if line.body else []
@@ -248,7 +245,7 @@ def merged(parts: Sequence[Segment]) -> Segment:
 
 
 def _count(
-    body: list[str], cues: list[str], unit: int, hashes: list[int], units: list[int], codes: list[int]
+    body: list[str], cues: list[str], unit: int, hashes: array[int], units: array[int], codes: array[int]
 ) -> None:
     """Write down how often each word stands in a unit."""
     counts: dict[str, int] = {}
@@ -258,9 +255,9 @@ def _count(
     for word in cues:
         count = counts.get(word, 0)
         counts[word] = count + (1 << CUE_SHIFT) if count >> CUE_SHIFT < MOST_CUED else count
-    hashes += [hashed(word) for word in counts]
-    units += [unit] * len(counts)
-    codes += counts.values()
+    hashes.extend([hashed(word) for word in counts])
+    units.extend([unit] * len(counts))
+    codes.extend(counts.values())
 
 
 def _inverted(hashes: Array, units: Array, codes: Array) -> dict[str, Array]:

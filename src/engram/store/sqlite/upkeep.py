@@ -191,7 +191,7 @@ ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = exclu
 """
 
 BLOCKS = """
-SELECT id, body
+SELECT body
 FROM blocks
 """
 
@@ -397,7 +397,7 @@ def _sealing(db: Db) -> Finding:
 
 
 def _wrong_in_table(db: Db) -> int:
-    return int(ask_value(db, UNTOLD)) + sum(not is_sound(body) for _, body in ask(db, BLOCKS))
+    return int(ask_value(db, UNTOLD)) + sum(not is_sound(body) for (body,) in db.execute(BLOCKS))
 
 
 def _forget_table(db: Db) -> None:
