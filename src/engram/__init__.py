@@ -16,122 +16,48 @@ from typing import TYPE_CHECKING, Any
 from engram._version import __version__
 
 if TYPE_CHECKING:
-    from engram.aio import AsyncEngram as AsyncEngram
+    from engram.aio import AsyncEngram
     from engram.api.session import Session, SessionTurn
-    from engram.config import Config as Config
-    from engram.engine import Engram as Engram
-    from engram.errors import EngramError as EngramError
+    from engram.config import Config
+    from engram.engine import Engram
+    from engram.errors import EngramError
     from engram.model.capture import Draft, Outcome, Receipt
-    from engram.model.context import Context as Context
-    from engram.model.context import RecallPack, Resume
-    from engram.model.context import Sections as Sections
+    from engram.model.context import Context, RecallPack, Resume, Sections
     from engram.model.facts import EdgeType
-    from engram.model.knowledge import Abstraction
-    from engram.model.knowledge import Behaviour as Behaviour
-    from engram.model.knowledge import Card as Card
-    from engram.model.knowledge import KnowledgeMap as KnowledgeMap
+    from engram.model.knowledge import Abstraction, Behaviour, Card, KnowledgeMap
     from engram.model.maintenance import DriftReport
-    from engram.model.memory import Filters, Kind, Layer, Mode, Status
-    from engram.model.memory import Memory as Memory
-    from engram.model.recall import Hit as Hit
-    from engram.model.recall import Reasoning, RecallHealth, Timeline
-    from engram.model.recall import Recall as Recall
-    from engram.model.recall import public_score as public_score
-    from engram.model.scope import Access as Access
-    from engram.model.scope import Role as Role
-    from engram.model.scope import Scope as Scope
-    from engram.model.session import Commitment, Trigger
-    from engram.model.session import Gap as Gap
-    from engram.model.session import SessionInfo as SessionInfo
-    from engram.model.session import Slot as Slot
+    from engram.model.memory import Filters, Kind, Layer, Memory, Mode, Status
+    from engram.model.recall import Hit, Reasoning, Recall, RecallHealth, Timeline, public_score
+    from engram.model.scope import Access, Role, Scope
+    from engram.model.session import Commitment, Gap, SessionInfo, Slot, Trigger
     from engram.remote import connect
 
-_HOMES = {
-    "Abstraction": "engram.model.knowledge",
-    "Access": "engram.model.scope",
-    "AsyncEngram": "engram.aio",
-    "Behaviour": "engram.model.knowledge",
-    "Card": "engram.model.knowledge",
-    "Commitment": "engram.model.session",
-    "Config": "engram.config",
-    "Context": "engram.model.context",
-    "Draft": "engram.model.capture",
-    "DriftReport": "engram.model.maintenance",
-    "EdgeType": "engram.model.facts",
-    "Engram": "engram.engine",
-    "EngramError": "engram.errors",
-    "Filters": "engram.model.memory",
-    "Gap": "engram.model.session",
-    "Hit": "engram.model.recall",
-    "Kind": "engram.model.memory",
-    "KnowledgeMap": "engram.model.knowledge",
-    "Layer": "engram.model.memory",
-    "Memory": "engram.model.memory",
-    "Mode": "engram.model.memory",
-    "Outcome": "engram.model.capture",
-    "Reasoning": "engram.model.recall",
-    "Recall": "engram.model.recall",
-    "RecallHealth": "engram.model.recall",
-    "RecallPack": "engram.model.context",
-    "Receipt": "engram.model.capture",
-    "Resume": "engram.model.context",
-    "Role": "engram.model.scope",
-    "Scope": "engram.model.scope",
-    "Sections": "engram.model.context",
-    "Session": "engram.api.session",
-    "SessionInfo": "engram.model.session",
-    "SessionTurn": "engram.api.session",
-    "Slot": "engram.model.session",
-    "Status": "engram.model.memory",
-    "Timeline": "engram.model.recall",
-    "Trigger": "engram.model.session",
-    "connect": "engram.remote",
-    "public_score": "engram.model.recall",
+_NAMES = {
+    "aio": "AsyncEngram",
+    "api.session": "Session SessionTurn",
+    "config": "Config",
+    "engine": "Engram",
+    "errors": "EngramError",
+    "model.capture": "Draft Outcome Receipt",
+    "model.context": "Context RecallPack Resume Sections",
+    "model.facts": "EdgeType",
+    "model.knowledge": "Abstraction Behaviour Card KnowledgeMap",
+    "model.maintenance": "DriftReport",
+    "model.memory": "Filters Kind Layer Memory Mode Status",
+    "model.recall": "Hit Reasoning Recall RecallHealth Timeline public_score",
+    "model.scope": "Access Role Scope",
+    "model.session": "Commitment Gap SessionInfo Slot Trigger",
+    "remote": "connect",
 }
+_HOMES = {name: f"engram.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Abstraction",
-    "Access",
-    "AsyncEngram",
-    "Behaviour",
-    "Card",
-    "Commitment",
-    "Config",
-    "Context",
-    "Draft",
-    "DriftReport",
-    "EdgeType",
-    "Engram",
-    "EngramError",
-    "Filters",
-    "Gap",
-    "Hit",
-    "Kind",
-    "KnowledgeMap",
-    "Layer",
-    "Memory",
-    "Mode",
-    "Outcome",
-    "Reasoning",
-    "Recall",
-    "RecallHealth",
-    "RecallPack",
-    "Receipt",
-    "Resume",
-    "Role",
-    "Scope",
-    "Sections",
-    "Session",
-    "SessionInfo",
-    "SessionTurn",
-    "Slot",
-    "Status",
-    "Timeline",
-    "Trigger",
-    "__version__",
-    "connect",
-    "public_score",
-]
+    "Abstraction", "Access", "AsyncEngram", "Behaviour", "Card", "Commitment", "Config", "Context", "Draft",
+    "DriftReport", "EdgeType", "Engram", "EngramError", "Filters", "Gap", "Hit", "Kind", "KnowledgeMap",
+    "Layer", "Memory", "Mode", "Outcome", "Reasoning", "Recall", "RecallHealth", "RecallPack", "Receipt",
+    "Resume", "Role", "Scope", "Sections", "Session", "SessionInfo", "SessionTurn", "Slot", "Status",
+    "Timeline", "Trigger", "__version__", "connect", "public_score",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -128,15 +128,6 @@ def _only(found: Sequence[Entity]) -> Entity | None:
     return found[0] if len({(one.namespace, one.key, one.name) for one in found}) == 1 else None
 
 
-def folded(name: str) -> str:
-    """A name without what does not tell names apart.
-
-    >>> folded("The Smith-Jones's"), folded("José"), folded("Node.js"), folded("v1.2")
-    ('smith jones', 'jose', 'node js', 'v1.2')
-    """
-    return _folded(name)
-
-
 def _names(entity: Entity) -> frozenset[str]:
     return _spellings((entity.name, *entity.aliases))
 
@@ -153,7 +144,7 @@ def _spelt(name: str) -> frozenset[str]:
     >>> sorted(_spelt("Müller"))
     ['mueller', 'muller']
     """
-    return frozenset({_folded(name), _folded(name.casefold().translate(_UMLAUTS))})
+    return frozenset({folded(name), folded(name.casefold().translate(_UMLAUTS))})
 
 
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
@@ -179,7 +170,7 @@ _NEAR_TYPES: Final = (
 
 def _digits_agree(named: Named, entity: Entity) -> bool:
     """Whether the numbers in both, if both hold any, are the same."""
-    mine = _digits(_folded(named.name))
+    mine = _digits(folded(named.name))
     theirs = [digits for name in _names(entity) if (digits := _digits(name))]
     return not mine or not theirs or mine in theirs
 
@@ -207,7 +198,7 @@ def _firm_in_short(named: Named, entity: Entity) -> bool:
     """Whether what looks like a person's name is a firm's without its legal form: "Acme wants a discount"."""
     if named.type != "person" or entity.type != "organization":
         return False
-    return _folded(named.name) == _firm(entity.name) != _folded(entity.name)
+    return folded(named.name) == _firm(entity.name) != folded(entity.name)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -217,7 +208,7 @@ def _firm(name: str) -> str:
     >>> _firm("Acme Corp."), _firm("ACME Corporation"), _firm("华为技术有限公司"), _firm("Bank")
     ('acme', 'acme', '华为', 'bank')
     """
-    words = _folded(name).split()
+    words = folded(name).split()
     while len(words) > 1 and words[-1] in _LEGAL_FORMS:
         words.pop()
     whole = _compact(" ".join(words))
@@ -271,7 +262,7 @@ def _slip(named: Named, entity: Entity) -> bool:
     if {named.type, entity.type} & (_EXACT_TYPES | {"handle"}):
         return False
     person = "person" in (named.type, entity.type)
-    mine = _folded(named.name)
+    mine = folded(named.name)
     return any(_nearly(mine, name, person=person) for name in _names(entity))
 
 
@@ -283,7 +274,12 @@ _BETWEEN = re.compile(r"(?<!\d)[.]|[.](?!\d)|[\s_/&,'’()\"-]+")
 
 
 @lru_cache(maxsize=1 << 12)
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """A name without what does not tell names apart.
+
+    >>> folded("The Smith-Jones's"), folded("José"), folded("Node.js"), folded("v1.2")
+    ('smith jones', 'jose', 'node js', 'v1.2')
+    """
     if name.isascii() and name.isalnum():
         return name.lower()
     wide = unicodedata.normalize("NFKD", name.strip()).casefold()
@@ -306,9 +302,9 @@ def _compact(name: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _tokens(name: str) -> tuple[str, ...]:
-    words = _folded(name.lstrip("@")).split()
+    words = folded(name.lstrip("@")).split()
     if initial := _INITIAL.match(name):  # "A. Smith" begins with no article
-        words = [initial[1].casefold(), *_folded(name[initial.end() :]).split()]
+        words = [initial[1].casefold(), *folded(name[initial.end() :]).split()]
     titles = lexicon.words("titles")
     return tuple(word for word in words if word not in titles and f"{word}." not in titles) or tuple(words)
 
@@ -328,8 +324,8 @@ def _digits(name: str) -> tuple[str, ...]:
 def _meanings(name: str) -> frozenset[str]:
     """What a name is the short form of, or is itself."""
     plain = " ".join(name.strip().split())
-    tech = known(plain) or known(_folded(plain))
-    place = _short_forms().get(plain.lower()) or _short_forms().get(_folded(plain))
+    tech = known(plain) or known(folded(plain))
+    place = _short_forms().get(plain.lower()) or _short_forms().get(folded(plain))
     found = {tech.name} if tech is not None and not (tech.ambiguous and plain.islower()) else set()
     return frozenset(found | ({place} if place else set()))
 
@@ -351,7 +347,7 @@ def _short_forms() -> dict[str, str]:
         for row in rows:
             name, _, others = row.partition(" = ")
             for form in (name, *others.split(",")):
-                forms[form.strip().lower()] = forms[_folded(form)] = name
+                forms[form.strip().lower()] = forms[folded(form)] = name
     return forms
 
 

@@ -111,8 +111,8 @@ def gate_review(memory: Memory, config: Config = USUAL) -> Review:
 def triage_review(memory: Memory, config: Config = USUAL) -> Review:
     """Whether a memory of the buffer is worth the working layer."""
     if by_layers(config):
-        return _triage_of_layers(memory, triage_score(memory, config))
-    return _review("triage", triage_score(memory, config), TRIAGE_KEEP, TRIAGE_PROMOTE)
+        return _triage_of_layers(memory, gate_score(memory, config))
+    return _review("triage", gate_score(memory, config), TRIAGE_KEEP, TRIAGE_PROMOTE)
 
 
 SIGNALS: Final = frozenset({"lesson", "procedural", "preference", "constraint"})
@@ -163,7 +163,7 @@ def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict
 
 
 def gate_score(memory: Memory, config: Config = USUAL) -> Score:
-    """How well a memory would stand alone."""
+    """How well a memory would stand alone; triage asks the same with other bounds."""
     parts = {
         "worth": worth(memory),
         "specificity": specificity(memory),
@@ -172,11 +172,6 @@ def gate_score(memory: Memory, config: Config = USUAL) -> Score:
         "trust": _within(memory.trust * memory.confidence),
     }
     return Score(**parts, total=sum(WEIGHTS[name] * part for name, part in parts.items()))
-
-
-def triage_score(memory: Memory, config: Config = USUAL) -> Score:
-    """The same question with the same parts; only the bounds differ."""
-    return gate_score(memory, config)
 
 
 def worth(memory: Memory) -> float:

@@ -29,25 +29,9 @@ from re import (
 from typing import Any, cast
 
 __all__ = [
-    "ASCII",
-    "DOTALL",
-    "IGNORECASE",
-    "MULTILINE",
-    "NOFLAG",
-    "VERBOSE",
-    "Match",
-    "Pattern",
-    "compile",
-    "error",
-    "escape",
-    "findall",
-    "finditer",
-    "fullmatch",
-    "match",
-    "search",
-    "split",
-    "sub",
-]
+    "ASCII", "DOTALL", "IGNORECASE", "MULTILINE", "NOFLAG", "VERBOSE", "Match", "Pattern", "compile", "error",
+    "escape", "findall", "finditer", "fullmatch", "match", "search", "split", "sub",
+]  # fmt: skip
 
 
 def compile(pattern: str, flags: int = 0) -> Pattern[str]:  # noqa: A001 - as `re` has it
