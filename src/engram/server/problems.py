@@ -8,32 +8,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from engram.errors import (
-    AccessDenied,
-    AmbiguousId,
-    BadTransition,
-    ConfigError,
-    CycleRefused,
-    DiskFull,
-    DoorError,
-    EmbedderError,
-    EngramError,
-    InvalidInput,
-    MemoryFull,
-    ModelNeeded,
-    NotFound,
-    Overloaded,
-    RerankerDown,
-    SourceTooLarge,
-    StoreBusy,
-    StoreClosed,
-    StoreError,
-    TooMany,
-    TooManyRecalls,
-    TooMuchWritten,
-    UpkeepBusy,
-    WorkCancelled,
-)
+from engram import errors
+from engram.errors import DoorError, EngramError, NotFound, TooManyRecalls, TooMuchWritten
 from engram.model.plain import plain
 
 # ---------------------------------------------------------------- refusals
@@ -173,30 +149,26 @@ class UpstreamLate(UpstreamDown):
 MEDIA_TYPE = "application/problem+json"
 BUG = EngramError("A bug in engram: the server's log tells more under this request's id.")
 
-# The first that fits counts, so a kind stands before what it is a kind of.
-STATUS: tuple[tuple[type[EngramError], int], ...] = (
-    (NotFound, 404),
-    (AmbiguousId, 409),
-    (BadTransition, 409),
-    (CycleRefused, 409),
-    (SourceTooLarge, 413),
-    (TooMany, 413),
-    (InvalidInput, 400),
-    (AccessDenied, 403),
-    (TooManyRecalls, 429),
-    (TooMuchWritten, 429),
-    (UpkeepBusy, 409),
-    (WorkCancelled, 503),
-    (ModelNeeded, 409),
-    (DiskFull, 507),
-    (Overloaded, 503),
-    (MemoryFull, 503),
-    (StoreBusy, 503),
-    (StoreClosed, 503),
-    (StoreError, 500),
-    (EmbedderError, 503),
-    (RerankerDown, 503),
-    (ConfigError, 500),
+# The first that fits counts, so a kind stands before what it is a kind of; what is not here is 500.
+STATUS: tuple[tuple[int, tuple[type[EngramError], ...]], ...] = (
+    (404, (NotFound,)),
+    (
+        409,
+        (
+            errors.AmbiguousId,
+            errors.BadTransition,
+            errors.CycleRefused,
+            errors.UpkeepBusy,
+            errors.ModelNeeded,
+        ),
+    ),
+    (413, (errors.SourceTooLarge, errors.TooMany)),
+    (400, (errors.InvalidInput,)),
+    (403, (errors.AccessDenied,)),
+    (429, (TooManyRecalls, TooMuchWritten)),
+    (507, (errors.DiskFull,)),
+    (503, (errors.WorkCancelled, errors.Overloaded, errors.MemoryFull, errors.StoreBusy, errors.StoreClosed)),
+    (503, (errors.EmbedderError, errors.RerankerDown)),
 )
 RETRY_AFTER_S = 1
 PLAIN = (str, int, float, bool, tuple, list)
@@ -209,7 +181,7 @@ def status_of(error: EngramError) -> int:
     (404, 500)
     """
     own = getattr(type(error), "status", None)
-    return own or next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+    return own or next((status for status, kinds in STATUS if isinstance(error, kinds)), 500)
 
 
 def document(error: EngramError) -> dict[str, Any]:
