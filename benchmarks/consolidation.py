@@ -91,8 +91,8 @@ def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: flo
     rng = random.Random(seed)
     step = timedelta(days=days) / amount
     at = began
-    drafts = notes(seed, amount)
     with Engram.open(path) as memory:
+        drafts = (replace(one, scope=memory.access.scope) for one in notes(seed, amount))
         tools = memory.upkeep._caller.tools  # noqa: SLF001 - past the gate that would refuse repetitions
         while some := list(islice(drafts, TOGETHER)):
             ready = make_ready(some, tools)

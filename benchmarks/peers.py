@@ -29,7 +29,7 @@ from typing import Any
 PEERS = {
     "chroma": "chromadb",
     "lance": "lancedb pyarrow",
-    "langgraph": "langgraph-checkpoint-sqlite langgraph sqlite-vec pysqlite3-binary",
+    "langgraph": "langgraph-checkpoint-sqlite langgraph sqlite-vec pysqlite3-binary numpy",
     "mem0": "mem0ai qdrant-client",
     "txtai": "txtai",
     "mcpms": "mcp-memory-service pysqlite3-binary",

@@ -400,6 +400,7 @@ class Vault(Noun):
         known = store.entities.get(person.strip(), self._caller.access) if person.strip() else None
         names = {person.strip(), *(known.aliases if known else ())} - {""}
         removed = self._purged(PurgeOrder(person=person.strip(), scope=scope))
+        store.vacuum()  # a certificate vouches for all of the file
         if wiped := purge_folders(names, scope):
             removed["files"] = wiped
         removed |= {"backups": kept + _wipe_copies(self._path)} if self._path != IN_MEMORY else {}
@@ -438,7 +439,7 @@ class Vault(Noun):
     def _purged(self, order: PurgeOrder) -> dict[str, int]:
         store = self._store
         removed = store.write(lambda unit: unit.purge(order), self._caller.actor)
-        store.vacuum()
+        store.leave_nothing(compact=True)
         self._caller.note(Audited.PURGED, "", {name: number for name, number in removed.items() if number})
         return removed
 

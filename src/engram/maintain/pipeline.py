@@ -9,6 +9,7 @@ nothing and does nothing twice. Between slices the writer is free, and whoever w
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -66,39 +67,43 @@ def begin(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
     return run
 
 
-class RareCollections:
-    """While a run goes on, Python looks for circles of garbage seldom: passes make many objects, no circles.
+class Background:
+    """While a run goes on, Python looks for circles of garbage seldom, and its threads take turns often.
 
-    It takes a tenth of a run otherwise. Any number of runs of a process may go on at once.
+    Passes make many objects and no circles: looking for them takes a tenth of a run otherwise. Who asks
+    something meanwhile would wait ten times as long for each turn. Any number of runs of a process may go on
+    at once.
     """
 
-    def __init__(self, young: int) -> None:
-        self._young = young
+    def __init__(self, young: int, turn_s: float) -> None:
+        self._young, self._turn_s = young, turn_s
         self._lock = Lock()
         self._runs = 0
-        self._usual = gc.get_threshold()
+        self._usual = gc.get_threshold(), sys.getswitchinterval()
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._runs:
-                self._usual = gc.get_threshold()
-                if self._usual[0]:  # else nobody wants it at all
-                    gc.set_threshold(max(self._young, self._usual[0]), *self._usual[1:])
+                (first, *others), turn_s = self._usual = gc.get_threshold(), sys.getswitchinterval()
+                if first:  # else nobody wants it at all
+                    gc.set_threshold(max(self._young, first), *others)
+                sys.setswitchinterval(min(self._turn_s, turn_s))
             self._runs += 1
 
     def __exit__(self, *_error: object) -> None:
         with self._lock:
             self._runs -= 1
             if not self._runs:
-                gc.set_threshold(*self._usual)
+                gc.set_threshold(*self._usual[0])
+                sys.setswitchinterval(self._usual[1])
 
 
-RARELY = RareCollections(young=10_000)
+BACKGROUND = Background(young=10_000, turn_s=0.0005)
 
 
 def go(context: StepContext, steps: Sequence[Step]) -> Run:
     """Carry the run on to its end, or until somebody wants it to pause. The run as it stands then."""
-    with RARELY:
+    with BACKGROUND:
         return _go(context, steps)
 
 
