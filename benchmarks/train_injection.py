@@ -7,10 +7,11 @@ With `--check` nothing is written: the development half is scored by networks th
 
 Texts come from the development half (`injection_dev.jsonl`), from `injection_grammar.txt` and
 `injection_frames.txt` (frames and what may stand in them, by families of attacks; ordinary ones of the same
-words), and, all of them ordinary, from the sentences of `train_assertion.py`, `everyday_unseen.json`, the
-project's own pages and the descriptions in Python's own library. A word is its vector in the base install's
-embedding model and what it stands for (`injection_senses.txt`); words of other languages have the vector of
-an English one (`injection_glossary.txt`). numpy alone, some minutes. The test half is never read.
+words), from `injection_written.txt` (whole texts), and, all of them ordinary, from the sentences of
+`train_assertion.py`, `everyday_unseen.json`, the project's own pages and the descriptions in Python's own
+library. A word is its vector in the base install's embedding model and what it stands for
+(`injection_senses.txt`); words of other languages have the vector of an English one
+(`injection_glossary.txt`). numpy alone, some minutes. The test half is never read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,11 +50,17 @@ Rows = NDArray[np.int32]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "benchmarks" / "data"
 FILE = ROOT / "src/engram/text/data/injection.npz"
-EACH = {"injection_grammar": 3, "injection_frames": 14}
+EACH = {"injection_grammar": 3, "injection_frames": 14, "injection_written": 1}
 """Texts made of each frame."""
 TYPED, DESCRIBED = 6500, 2500
 """Sentences that people typed, and paragraphs of Python's own descriptions, that are taken."""
-COUNTS = {"development": 3.0, "injection_grammar": 0.5, "injection_frames": 1.0, "ordinary": 0.7}
+COUNTS = {
+    "development": 3.0,
+    "injection_grammar": 0.5,
+    "injection_frames": 1.0,
+    "injection_written": 2.0,
+    "ordinary": 0.7,
+}
 """What a text counts by where it comes from."""
 WIDTH, SUMS, MIDDLE = 32, 64, 48
 """Numbers of a word, of a convolution, and of the layer between them and the answer."""
@@ -124,10 +131,10 @@ def development(name: str = "injection_dev") -> Iterator[Text]:
             yield Text(one["text"], one["attack"], one["source"] not in OWN, one["language"], "development")
 
 
-def frames(each: Mapping[str, int] = EACH) -> Iterator[Text]:
-    """Texts made of frames, the same ones every time; who says it is chance where nothing is noted."""
+def frames() -> Iterator[Text]:
+    """Texts made of frames, or written whole, always the same; who speaks is chance where it is not noted."""
     chance = random.Random(3)
-    for name, count in each.items():
+    for name, count in EACH.items():
         found: dict[tuple[str, bool, bool, str], None] = {}
         language, choices = "", dict[str, list[str]]()
         for row in read_lines(f"{name}.txt"):

@@ -43,17 +43,19 @@ WEIGHTS: Final = {
 COMMAND: Final = "command"
 """The family of what the model takes for a command."""
 LIKELY: Final = (3.2, 0.6)
-CERTAIN: Final = (4.4, 0.75)
+CERTAIN: Final = (4.0, 0.75)
 """From which sum of the model on it is one, and what it counts then."""
-DOUBTFUL: Final = {False: 1.0, True: 0.5}
-"""From which sum of the quick network on a text is read a second time, by whether it is foreign."""
-FIRST: Final = 0.4
-"""What the quick network's sum counts beside the second reader's."""
+DOUBTFUL: Final = {False: 0.7, True: -0.5}
+"""From which sum of the quick network on the second reader glances at a text, by whether it is foreign."""
+GLANCED: Final = -1.0
+"""From which sum of both on it reads the text to the end."""
+FIRST, BESIDE_GLANCE = 0.5, 0.6
+"""What the quick network's sum counts beside the second reader's, and beside its glance."""
 PASSAGE: Final = 360
 """Bytes that the second reader takes at once, about."""
 MOST_SENTENCES: Final = 2
 """Sentences with a known wording that it reads of one text."""
-ORDINARY: Final = (0.0, -2.5)
+ORDINARY: Final = (0.0, -2.0)
 """Below which sum of the second reader a known wording is a doubt; below the other, a brief one is none."""
 BRIEF: Final = 100
 """Characters of a text that leaves little room to hide a known wording among others."""
@@ -233,6 +235,8 @@ _ENCODED = 24
 _QUOTED = re.compile(
     r"\"[^\"]{8,}\"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{4,}」|(?<!\w)'[^']{8,}'(?!\w)"
 )
+_MARKUP = frozenset("{}[]<>")
+"""Signs of calls and roles of a conversation, of which a reader of sentences knows nothing."""
 _FEW_WORDS = 3
 _LEET = str.maketrans("0134578@$", "oieastbas")
 _LOOKS_LATIN = str.maketrans(
@@ -295,7 +299,8 @@ def _believed(lower: str, weighed: float, *, foreign: bool) -> dict[str, float]:
     surest = max((read(one, foreign=foreign) for one in sentences[:MOST_SENTENCES]), default=ORDINARY[0])
     if surest >= ORDINARY[0]:
         return found
-    if surest < ORDINARY[1] and len(lower) <= BRIEF and not _QUOTED.search(lower):
+    hides = len(lower) > BRIEF or _QUOTED.search(lower) or not _MARKUP.isdisjoint(lower)
+    if surest < ORDINARY[1] and not hides:
         return {}
     return dict.fromkeys(found, 1 - (1 - REPORTED) ** (1 / len(found)))
 
@@ -440,8 +445,9 @@ def command_sums(texts: Sequence[tuple[str, bool]], *, again: bool = False) -> l
         if sums[at] >= (LIKELY[0] if again else DOUBTFUL[foreign]):
             from engram.rules.second_reader import read
 
+            least = GLANCED - BESIDE_GLANCE * sums[at]
             sums[at] *= FIRST
-            sums[at] += read(_surest(lower, foreign=foreign), foreign=foreign)
+            sums[at] += read(_surest(lower, foreign=foreign), foreign=foreign, least=least)
     return sums
 
 
@@ -454,6 +460,8 @@ def _surest(lower: str, *, foreign: bool) -> str:
         for one, other in pairwise(pieces)
         for passage in ([f"{one} {other}"] if len(one) + len(other) < most else [one, other])
     ] or pieces
+    if len(found) == 1:
+        return found[0]
     sums = first_sums([(passage, foreign) for passage in found])
     return found[sums.index(max(sums))]
 

@@ -1,8 +1,9 @@
 """The second reader: a passage that may be a command comes in; how surely it is one comes out.
 
-The network of `engram.rules.injection` is quick and knows words. What it holds for possible, a few texts in a
-hundred, is read again by a small transformer (six layers, weights in 8 bits, numpy), which knows what
-sentences mean. It was trained on English; other languages are put into English word by word before it reads.
+The network of `engram.rules.injection` is quick and knows words. What it holds for possible is read again by
+a small transformer (six layers, weights in 8 bits, numpy), which knows what sentences mean. Most of it looks
+ordinary after the first layer already and is read no further. It was trained on English; other languages are
+put into English word by word before it reads.
 `benchmarks/train_reader.py` makes its weights from those of all-MiniLM-L6-v2 (Apache-2.0).
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -42,17 +44,29 @@ _LONGEST_CHINESE: Final = 6
 _SHORTEST_STEM: Final = 3
 
 
-def read(lower: str, *, foreign: bool) -> float:
-    """How surely a passage in lower case is a command, as the logarithm of the odds."""
-    import numpy as np
+def read(lower: str, *, foreign: bool, least: float = -inf) -> float:
+    """How surely a passage in lower case is a command, as the logarithm of the odds.
 
+    What weighs less than `least` after the first layer is read no further: that is the answer then.
+    """
     weights = _weights()
     rows = weights.words.rows(lower)
     states = weights.pieces[rows] * weights.scales[rows, None]
     states = _even(states + weights.positions[: len(rows)] + weights.speakers[int(foreign)], weights.first)
-    for layer in weights.layers:
+    first, *others = weights.layers
+    states = _layer(states, first)
+    if least > -inf and (glance := _answer(states, weights.glance)) < least:
+        return glance
+    for layer in others:
         states = _layer(states, layer)
-    inside, last = weights.head
+    return _answer(states, weights.head)
+
+
+def _answer(states: Floats, head: Sequence[_Part]) -> float:
+    """One number of the mean and the highest of all states."""
+    import numpy as np
+
+    inside, last = head
     middle = np.maximum(inside.turned(np.concatenate([states.mean(axis=0), states.max(axis=0)])), 0)
     return float(last.turned(middle)[0, 0])
 
@@ -182,6 +196,7 @@ class _Weights(NamedTuple):
     first: _Part
     layers: tuple[tuple[_Part, ...], ...]
     head: tuple[_Part, ...]
+    glance: tuple[_Part, ...]
 
 
 @cache
@@ -198,8 +213,7 @@ def _weights() -> _Weights:
             _Part(_tiles(file[f"weight{at:02}"]), file[f"scale{at:02}"], file[f"shift{at:02}"])
             for at in range(count)
         ]
-        layers = tuple(tuple(parts[at : at + 6]) for at in range(1, count - 2, 6))
+        layers = tuple(tuple(parts[at : at + 6]) for at in range(1, count - 4, 6))
         positions, speakers = (file[name].astype(np.float32) for name in ("positions", "speakers"))
-        return _Weights(
-            words, file["pieces"], file["scales"], positions, speakers, parts[0], layers, tuple(parts[-2:])
-        )
+        heads = tuple(parts[-4:-2]), tuple(parts[-2:])
+        return _Weights(words, file["pieces"], file["scales"], positions, speakers, parts[0], layers, *heads)
