@@ -15,6 +15,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ from engram.bench.speed import drafts, queries
 
 SEED = 7
 QUERIES = 400
+PACKET = 65_536
 WARM_S = 8.0
 """So long it takes until a process that recalls is ready."""
 
@@ -143,13 +145,13 @@ def load(url: str, pid: int, given: argparse.Namespace) -> dict[str, Any]:
 
 
 class Client(threading.Thread):
-    """One client with a connection it keeps."""
+    """One client with a connection it keeps. Its requests are made before it begins: the cores are shared."""
 
     def __init__(self, url: str, number: int, asked: list[str], given: argparse.Namespace) -> None:
         super().__init__(name=f"client-{number}")
         self._host = url.removeprefix("http://")
         self._chance = random.Random(number)
-        self._asked = asked
+        self._asked = [self._request("GET", f"/v1/recall?limit=10&q={quote(text)}") for text in asked]
         self._given = given
         self._drafts = drafts(SEED + 1_000 + number, 1_000_000)
         self.reads: list[float] = []
@@ -159,43 +161,63 @@ class Client(threading.Thread):
 
     def run(self) -> None:
         """Ask and tell until the time is up."""
-        connection = http.client.HTTPConnection(self._host, timeout=60)
-        end = time.perf_counter() + self._given.seconds
-        while time.perf_counter() < end:
-            if self._chance.random() < self._given.writes:
-                self._write(connection)
-            else:
-                self._read(connection)
-        connection.close()
+        host, _, port = self._host.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
+            end = time.perf_counter() + self._given.seconds
+            while time.perf_counter() < end and not self.errors:
+                if self._chance.random() < self._given.writes:
+                    self._write(connection)
+                else:
+                    self._read(connection)
 
-    def _read(self, connection: http.client.HTTPConnection) -> None:
-        path = f"/v1/recall?limit=10&q={quote(self._chance.choice(self._asked))}"
+    def _read(self, connection: socket.socket) -> None:
+        # Only a write's answer is looked into: reading each recall's would measure the client.
+        self._call(connection, self._chance.choice(self._asked), self.reads)
+
+    def _write(self, connection: socket.socket) -> None:
+        request = self._request("POST", "/v1/memories", json.dumps({"content": next(self._drafts).content}))
+        answer = self._call(connection, request, self.writes)
+        if answer:
+            self.ids.append(json.loads(answer)["memory"]["id"])
+
+    def _request(self, method: str, path: str, body: str = "") -> bytes:
+        length = f"Content-Length: {len(body.encode())}\r\n" if body else ""
+        return f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\n{length}\r\n{body}".encode()
+
+    def _call(self, connection: socket.socket, request: bytes, taken: list[float]) -> bytes:
+        """The body of the answer; how long it took is added to `taken`. Nothing where it failed."""
         started = time.perf_counter()
-        if self._call(connection, "GET", path, None) is not None:
-            self.reads.append((time.perf_counter() - started) * 1_000)
-
-    def _write(self, connection: http.client.HTTPConnection) -> None:
-        body = json.dumps({"content": next(self._drafts).content})
-        started = time.perf_counter()
-        answer = self._call(connection, "POST", "/v1/memories", body)
-        if answer is not None:
-            self.writes.append((time.perf_counter() - started) * 1_000)
-            self.ids.append(answer["memory"]["id"])
-
-    def _call(self, connection: http.client.HTTPConnection, method: str, path: str, body: str | None) -> Any:
         try:
-            connection.request(method, path, body)
-            response = connection.getresponse()
-            raw = response.read()
+            connection.sendall(request)
+            head, body = _answer(connection)
         except OSError as error:
             self.errors.append(repr(error))
-            connection.close()
-            return None
-        if response.status >= http.client.BAD_REQUEST:
-            self.errors.append(f"{response.status} {raw[:200]!r}")
-            return None
-        # Only a write's answer is looked into: reading each recall's would measure the client.
-        return json.loads(raw) if method == "POST" else True
+            return b""
+        taken.append((time.perf_counter() - started) * 1_000)
+        if not head.startswith(b"HTTP/1.1 2"):
+            self.errors.append(f"{head[:40]!r} {body[:200]!r}")
+            return b""
+        return body
+
+
+def _answer(connection: socket.socket) -> tuple[bytes, bytes]:
+    """Head and body of the next answer. Raises OSError when none comes."""
+    came = b""
+    while (end := came.find(b"\r\n\r\n")) < 0:
+        came += _more(connection)
+    head, parts = came[:end], [came[end + 4 :]]
+    missing = int(head.lower().split(b"content-length:", 1)[1].split(b"\r\n", 1)[0]) - len(parts[0])
+    while missing > 0:
+        parts.append(_more(connection))
+        missing -= len(parts[-1])
+    return head, b"".join(parts)
+
+
+def _more(connection: socket.socket) -> bytes:
+    came = connection.recv(PACKET)
+    if not came:
+        raise ConnectionError("the server hung up")
+    return came
 
 
 def warm(url: str, asked: list[str], workers: int) -> None:
