@@ -200,7 +200,7 @@ class Recalling(Noun):
             taken = self._tools.clock.monotonic() - begun
             sleep(-taken % STEP_S)
         if question.leaves_traces:
-            self._keep(Traces.of(found))
+            self._keep(found.question, Traces.of(found))
         return found
 
     def hand_over(
@@ -217,18 +217,18 @@ class Recalling(Noun):
 
         def answered(told: tuple[bytes, Traces] | None) -> None:
             if told is not None and question.leaves_traces:
-                self._leave(told[1])
+                self._leave(question, told[1])
             then(told[0] if told else None)
 
         return tools.finder.hand_over(question, answered, ahead)
 
-    def _leave(self, left: Traces) -> None:
+    def _leave(self, question: Question, left: Traces) -> None:
         """Count what was answered beside; where that asks the store, nobody waits for it."""
 
         def leave() -> None:
             with suppress(EngramError):  # the answer is there: what it leaves behind may be lost
-                touch(left, self._tools)
-                self._keep(left)
+                touch(left, question.session, self._tools)
+                self._keep(question, left)
 
         if left.quality.returned and left.quality.top_relevance >= self._tools.config.recall.relevance_floor:
             leave()
@@ -244,13 +244,13 @@ class Recalling(Noun):
             question = replace(question, trial=trial, trial_for=self._record.helped())
         return question
 
-    def _keep(self, left: Traces) -> None:
+    def _keep(self, question: Question, left: Traces) -> None:
         """Keep in mind how a recall went and what it showed."""
         self._caller.gate.shown(left.texts)
-        weak = self._is_weak(left)
+        weak = self._is_weak(question, left)
         self._record.keep(left, weak=weak)
         if weak:
-            gaps.note_in_vain(self._caller, left.question)
+            gaps.note_in_vain(self._caller, question)
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""
@@ -259,7 +259,7 @@ class Recalling(Noun):
             return recall(question, tools, lean)
         found, elsewhere = tools.finder.find(question, lean, lambda: recall(question, tools, lean))
         if elsewhere and question.leaves_traces:
-            touch(Traces.of(found), tools)
+            touch(Traces.of(found), question.session, tools)
         return found
 
     def close(self) -> None:
@@ -316,10 +316,9 @@ class Recalling(Noun):
         detail = "; ".join(health.warnings) or (told if health.overall.recalls else "none yet")
         return Finding("recalls", health.ok, detail, "" if health.ok else ADVICE)
 
-    def _is_weak(self, left: Traces) -> bool:
+    def _is_weak(self, asked: Question, left: Traces) -> bool:
         """Whether nothing worth showing came though there are memories; a higher floor is no sign."""
         floor = self._tools.config.recall.relevance_floor
-        asked = left.question
         if left.quality.returned:
             return left.quality.top_relevance < floor
         if asked.min_relevance is not None and asked.min_relevance > floor:

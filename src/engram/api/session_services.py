@@ -114,7 +114,7 @@ class SessionServices:
             return self.recalling.answer(question, lean=lean)
         left = Traces.of(found)
         self.caller.gate.shown(left.texts)
-        touch(left, self.caller.tools)
+        touch(left, question.session, self.caller.tools)
         return found
 
     def prepare(self, question: Question, lean: ConversationBias | None) -> Recall:

@@ -318,7 +318,6 @@ USED_ABOVE = 0.5  # only hits at least so relevant count as used
 class Traces:
     """What a recall leaves behind: how it went, what it used, and what it showed."""
 
-    question: Question
     at: datetime | None
     intent: str
     quality: Quality
@@ -333,7 +332,6 @@ class Traces:
         hits = answer.hits
         namespaces = {hit.memory.scope.namespace for hit in hits}
         return cls(
-            answer.question,
             answer.at,
             str(answer.plan.intent or ""),
             answer.quality,

@@ -17,6 +17,7 @@ from dataclasses import MISSING, field, fields, is_dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
 from functools import cache
+from operator import attrgetter
 from typing import (
     Annotated,
     Any,
@@ -498,8 +499,11 @@ def encoded(value: Any) -> bytes:
     >>> encoded({"layers": frozenset({Layer.CORE}), "at": None})
     b'{"at":null,"layers":["core"]}'
     """
+    asked = asked_for(value)
     try:
-        return _ENCODER.encode(asked_for(value))
+        if isinstance(value, Recall):  # sorting takes as long as writing, and names of hits are sorted
+            asked["hits"] = msgspec.Raw(_AS_GIVEN.encode(asked["hits"]))
+        return _ENCODER.encode(asked)
     except (UnicodeEncodeError, TypeError):  # half of a character in old words, or keys that are no text
         return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
 
@@ -529,18 +533,36 @@ def _with_memory_as_kept(one: Hit | Receipt, unread: str = "") -> dict[str, Any]
 
 
 def _fields(value: Any, but: str = "") -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__ if name != but}
+    """The fields of a value but one, by name and in the order of their names."""
+    kind: Any = type(value)
+    names, read = _named(kind, but)
+    return dict(zip(names, read(value), strict=True))
+
+
+@cache
+def _named(kind: Any, but: str) -> tuple[list[str], attrgetter[tuple[Any, ...]]]:
+    names = sorted(name for name in kind.__dataclass_fields__ if name != but)
+    return names, attrgetter(*names)
 
 
 def _said(value: Any) -> dict[str, Any]:
     """The fields of a value that differ from what they are when nothing is said."""
+    kind: Any = type(value)
     said = {}
-    for one in fields(value):
-        told = getattr(value, one.name)
-        usual = one.default_factory() if one.default_factory is not MISSING else one.default
-        if told != usual:
-            said[one.name] = _said(told) if is_dataclass(told) and is_dataclass(usual) else told
+    for name, usual in _unsaid(kind):
+        told = getattr(value, name)
+        if told is not usual and told != usual:
+            said[name] = _said(told) if is_dataclass(told) and is_dataclass(usual) else told
     return said
+
+
+@cache
+def _unsaid(kind: Any) -> list[tuple[str, Any]]:
+    """What each field is when nothing is said."""
+    return [
+        (one.name, one.default if one.default_factory is MISSING else one.default_factory())
+        for one in fields(kind)
+    ]
 
 
 def _unknown(value: Any) -> Any:
@@ -559,3 +581,4 @@ def _unknown(value: Any) -> Any:
 
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_unknown, order="deterministic")
+_AS_GIVEN = msgspec.json.Encoder(enc_hook=_unknown)

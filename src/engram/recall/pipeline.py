@@ -41,7 +41,7 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
     with nullcontext() if _asks_a_model(question, tools) else tools.store.reading():
         answer = _found(question, tools, lean)
     if question.leaves_traces:
-        touch(Traces.of(answer), tools)
+        touch(Traces.of(answer), question.session, tools)
     return answer
 
 
@@ -110,12 +110,12 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
     )
 
 
-def touch(left: Traces, tools: Tools) -> None:
+def touch(left: Traces, session: str, tools: Tools) -> None:
     """Count a use of what was really relevant, without making the caller wait."""
     used = left.used
     if not used:
         return
-    at, session, gain = tools.clock.now(), left.question.session, EDGE_GAIN
+    at, gain = tools.clock.now(), EDGE_GAIN
 
     def work(unit: Unit) -> None:
         unit.touch(used, at, session)

@@ -240,14 +240,14 @@ class _ReadLater:
     """A field of a stored memory that is read back when it is first asked for, and kept."""
 
     def __init__(self, name: str, read: Callable[[Any], Any]) -> None:
-        self._name = name
+        self._name, self._kept = name, f"{name} "
         self._read = read
 
     def __get__(self, one: Memory | None, owner: type[Memory]) -> Any:
         if one is None:
             return self
         known = one.__dict__
-        found = known[self._name] = self._read(known[f"{self._name} "])
+        found = known[self._name] = self._read(known[self._kept])
         return found
 
 
