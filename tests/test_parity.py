@@ -9,12 +9,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from engram.aio import AsyncEngram
 from engram.api.verbs import VerbsBefore
 from engram.engine import Engram
+from engram.errors import EngramError
 from engram.operations import OPERATIONS
+from engram.operations.values import options
 from scripts import aio
 
 ROOT = Path(__file__).parents[1]
@@ -131,3 +134,14 @@ def is_told(verb: str) -> bool:
     """Whether a guide names it: `verb(…)`, `verb`, or a call of it."""
     name = re.escape(verb.rpartition(".")[2])
     return re.search(rf"`(?:\w+\.)*{name}[`(]|\.{name}\b", told()) is not None
+
+
+def test_no_number_is_so_large_that_it_is_a_bug() -> None:
+    memory = Engram.open(":memory:")
+    memory.remember("Anna lives in Bremen")
+    for operation in OPERATIONS.values():
+        needed = {one.name: operation.example_of(one) for one in operation.parameters if one.is_needed}
+        for one in (one for one in operation.parameters if int in options(one.hint)):
+            for number in (2**90, -(2**90)):
+                with suppress(EngramError):  # it may be taken or refused, but not fail
+                    operation.run(memory, {**needed, one.name: number})

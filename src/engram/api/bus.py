@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engram.api.caller import Noun, whole
+from engram.api.caller import LAST_NUMBER, Noun, whole
 from engram.api.maintenance import Upkeep
 from engram.errors import NotPublishable, UnknownValue
 from engram.model.event import Publication, Subscription
@@ -101,7 +101,7 @@ class Bus(Noun):
     def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
         """What is offered, by number, as far as the caller may see the memories."""
         most = whole("limit", limit, 1, PAGE)
-        return self._store.bus.publications(after, most, self._caller.access)
+        return self._store.bus.publications(whole("after", after, 0, LAST_NUMBER), most, self._caller.access)
 
     def subscriptions(self) -> Wishes:
         """Who wants what, as far as the caller may see the places."""

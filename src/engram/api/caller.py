@@ -398,6 +398,9 @@ def chance(scale: float, count: int) -> list[float]:
     return [system.expovariate(1 / scale) - system.expovariate(1 / scale) for _ in range(count)]
 
 
+LAST_NUMBER = 2**53  # no line, turn or offer has a higher number: every JSON reader still tells them apart
+
+
 def whole(field_name: str, value: Any, low: int, high: int) -> int:
     """A whole number within a range."""
     if isinstance(value, bool) or not isinstance(value, int):

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from engram.api.caller import CallerContext, Noun, whole
+from engram.api.caller import LAST_NUMBER, CallerContext, Noun, whole
 from engram.api.vault import Backups
 from engram.capture import reread as reading_again
 from engram.capture.sources.code import walk
@@ -391,8 +391,8 @@ class Upkeep(Noun):
     def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
         """What a run did: counts by rule, and its decisions in order, beginning after a number."""
         self._check()
-        most = whole("limit", limit, 0, 100_000)
-        return self._told(_report(self._run(run_id), self._tools, most, after), most, after)
+        most, first = whole("limit", limit, 0, 100_000), whole("after", after, 0, LAST_NUMBER)
+        return self._told(_report(self._run(run_id), self._tools, most, first), most, first)
 
     def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""

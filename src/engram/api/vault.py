@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engram import keys as key_holders
-from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
+from engram.api.caller import LAST_NUMBER, PAGE_LIMIT, CallerContext, Noun, whole
 from engram.config import Config, load
 from engram.errors import (
     AccessDenied,
@@ -434,7 +434,8 @@ class Vault(Noun):
         Raises AccessDenied unless the file is the caller's. What is older than `store.audit_days` is gone.
         """
         self._caller.check_owns_file("look at the audit")
-        return self._store.audit.entries(whole("limit", limit, 1, PAGE_LIMIT), after)
+        most, seen = whole("limit", limit, 1, PAGE_LIMIT), whole("after", after, 0, LAST_NUMBER)
+        return self._store.audit.entries(most, seen)
 
     def _purged(self, order: PurgeOrder) -> dict[str, int]:
         store = self._store

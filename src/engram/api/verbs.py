@@ -12,7 +12,7 @@ from functools import cached_property, wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from engram.api.caller import PAGE_LIMIT, Answers, CallerContext, Noun, Tokens, checked, whole
+from engram.api.caller import LAST_NUMBER, PAGE_LIMIT, Answers, CallerContext, Noun, Tokens, checked, whole
 from engram.api.recalling import Recalling
 from engram.api.remembering import Listening
 from engram.config import change_now
@@ -212,8 +212,8 @@ class History(Noun):
 
     def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> list[Turn]:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
-        most = whole("limit", limit, 1, TURNS_LIMIT)
-        return self._store.turns.of_session(session, self._caller.access, most, after)
+        most, seen = whole("limit", limit, 1, TURNS_LIMIT), whole("after", after, 0, LAST_NUMBER)
+        return self._store.turns.of_session(session, self._caller.access, most, seen)
 
     def unread(self, *, limit: int = 1_000) -> list[Turn]:
         """What was said and waits to be read for memories, place by place, oldest first."""

@@ -173,7 +173,7 @@ LIMIT = Says("So many at most.", least=1, most=1_000, flags="-n --limit")
 WORDS: Mapping[str, Says] = {
     "about": Says("What it is about."),
     "gaps.ask.about": Says("Names that are spoken of now: those come first."),
-    "after": Says("Go on after this number.", least=0),
+    "after": Says("Go on after this number.", least=0, most=2**53),
     "history.news.after": Says("A place from an earlier answer."),
     "agent": Says("Whose session it is."),
     "agents": Says("Only these agents."),
