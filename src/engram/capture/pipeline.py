@@ -310,10 +310,7 @@ def _heard_before(item: PreparedDraft, tools: Tools) -> dict[int, float]:
 def _earlier(
     item: PreparedDraft, cosines: Mapping[int, float], records: Mapping[int, Memory]
 ) -> Memory | None:
-    """What a draft most likely is a later word on, by the things both speak of, if it tells of a change.
-
-    Whether it does is asked last: mostly there is nothing to change.
-    """
+    """What a draft most likely is a later word on, by the things both speak of, if it tells of a change."""
     memory = item.memory
     teller, heard = memory.told_by, _heard(memory)
     known = [
@@ -327,14 +324,14 @@ def _earlier(
         and one.source != ENGINE
         and _heard(one) < heard
     ]
-    if not known:
+    if not known or not _tells_of_change(item):
         return None
     best = _put_right(item, known, records)
     if best is None:
         best = _later_word_on(item, known, cosines, records)
     if best is None and memory.details.get("corrects") and not memory.after and is_overheard(memory):
         best = _of_such_a_value(item, [key for key in known if is_overheard(records[key])], records)
-    return records[best] if best is not None and _tells_of_change(item) else None
+    return None if best is None else records[best]
 
 
 def _heard(memory: Memory) -> datetime:

@@ -455,6 +455,7 @@ def change_told(message: str) -> float:
     return model_change(message)
 
 
+@read_once
 def model_change(message: str) -> float:
     """The same by the model alone, whatever single words may be signs of."""
     return max(map(_change, sentences(masked(message[:_LONGEST]))), default=0.0)
