@@ -93,7 +93,7 @@ def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: flo
     at = began
     with Engram.open(path) as memory:
         drafts = (replace(one, scope=memory.access.scope) for one in notes(seed, amount))
-        tools = memory.upkeep._caller.tools  # noqa: SLF001 - past the gate that would refuse repetitions
+        tools = memory.maintenance._caller.tools  # noqa: SLF001 - past the gate that would refuse repetitions
         while some := list(islice(drafts, TOGETHER)):
             ready = make_ready(some, tools)
             times = [at + step * place for place in range(len(some))]

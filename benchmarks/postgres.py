@@ -117,7 +117,7 @@ def large(file: Path, address: str, questions: Sequence[str]) -> dict[str, Any]:
             started = time.monotonic()
             memory.recall(questions[0])
             memory.settle()
-            store = memory.upkeep._caller.tools.store  # noqa: SLF001 - to wait for the indexes
+            store = memory.maintenance._caller.tools.store  # noqa: SLF001 - to wait for the indexes
             if isinstance(store, PostgresStore):
                 store.settle()
             figures[f"{name}_ready_s"] = round(time.monotonic() - started, 1)

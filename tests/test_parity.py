@@ -55,6 +55,7 @@ NOT_OFFERED = {
     "backups.archive": "a file of this machine is no thing to name from outside",
     "vault.verify": "a certificate is checked where the key is, by a program",
     "history.unread": "a route of an older system tells it",
+    **dict.fromkeys(("maintenance.consolidate", "maintenance.last", "maintenance.clock"), "the worker's own"),
     "path": "where the file lies is no business of a caller",
     "sources.code": "a folder is no thing to send",
     "sources.move_in": "a folder is no thing to send",
@@ -78,6 +79,8 @@ UNTOLD = {
     "facts.mentioned": WITHIN,
     **dict.fromkeys(("backups.make_if_due", "backups.start_if_due"), OPENS),
     "backups.finding": "the doctor tells it",
+    "maintenance.last": "the worker's own",
+    "maintenance.clock": "the worker's own",
     "writes_waiting": "the server's own figure",
     "model_trouble": "the health of the server tells it",
 }
@@ -116,7 +119,7 @@ def verbs() -> tuple[str, ...]:
     """Every public verb: `recall`, `facts.add` …"""
     found: list[str] = []
     for verb in aio.verbs_of(Engram):
-        if verb.name in vars(VerbsBefore) or verb.name == "upkeep":  # old names; what the worker calls
+        if verb.name in vars(VerbsBefore):  # old names
             continue
         inner = nouns().get(verb.name)
         found += [f"{verb.name}.{one.name}" for one in aio.verbs_of(inner)] if inner else [verb.name]

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from engram import Engram, Scope
-from engram.api.maintenance import Worker
 from engram.config import ServerConfig
 from engram.errors import ConfigError, MemoryFull
 from engram.model.scope import Access
 from engram.pressure import Pressure, PressureGauge, memory_limit, resident_bytes
 from engram.pressure import _of_container as limits_of_container
-from engram.server.host import MemoryHost, check_health
+from engram.server.host import MemoryHost, Worker, check_health
 from engram.testing import FakeClock, HashEmbedder
 
 MB = 2**20
@@ -71,7 +70,7 @@ def test_tight_memory_lets_caches_go_and_maintenance_wait(tmp_path: Path) -> Non
             "Tea is at four"
         ]
 
-        worker = Worker(memory.upkeep, lambda: timedelta(days=1))
+        worker = Worker(memory, lambda: timedelta(days=1))
         assert worker.tick() is None
         relaxed = PressureGauge(1_000, (), lambda: 0)
         object.__setattr__(memory._tools, "pressure", relaxed)  # noqa: SLF001

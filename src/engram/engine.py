@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from engram.api import recalling, remembering
 from engram.api.caller import CallerContext, chance
+from engram.api.maintenance import Maintenance
 from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
-from engram.api.verbs import Maintenance, Nouns, VerbsBefore
+from engram.api.verbs import Nouns, VerbsBefore
 from engram.config import Config, load, own_copy
 from engram.errors import EngramError, UnknownValue
 from engram.lazily import lazily
@@ -339,7 +340,7 @@ class Engram(Nouns, VerbsBefore):
         Cut off, it goes on where it stopped; `undo` takes the whole run back. `stages` are those to run, by
         default all; `progress` is told which step of how many. Raises UpkeepBusy, AccessDenied, UnknownValue.
         """
-        return self.upkeep.consolidate(dry=dry, stages=stages, progress=progress)
+        return self.maintenance.consolidate(dry=dry, stages=stages, progress=progress)
 
     def export(self, *, scope: Scope | None = None, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
@@ -361,7 +362,7 @@ class Engram(Nouns, VerbsBefore):
     def maintenance(self) -> Maintenance:
         """Looking after the memory: runs and taking them back, damage, space, what models cost."""
         parts = (self._listening.finding, self._recalling.finding, self.backups.finding)
-        return Maintenance(self._caller, self.upkeep, self._recalling, parts)
+        return Maintenance(self._caller, self._recalling, parts, lambda: self.workspace)
 
     @cached_property
     def vault(self) -> Vault:

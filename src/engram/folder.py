@@ -599,7 +599,7 @@ def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str,
     """A run in each file, as one report. In the background, files that have had theirs are passed over."""
     stopping, progress = more.get("stopping"), more.get("progress")
     kind = (RunKind.DREAM if path.endswith("dream") else RunKind.CONSOLIDATE,)
-    through = self._as_owner(DEFAULT_NAMESPACE, "upkeep.last", kind, {}) if stopping else None
+    through = self._as_owner(DEFAULT_NAMESPACE, "maintenance.last", kind, {}) if stopping else None
 
     def due() -> Iterator[str]:
         for number, namespace in enumerate(names := self._names()):
@@ -608,7 +608,7 @@ def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str,
             if progress is not None:
                 progress(number, len(names))
             if through is not None and namespace != DEFAULT_NAMESPACE:
-                last = self._as_owner(namespace, "upkeep.last", kind, {})
+                last = self._as_owner(namespace, "maintenance.last", kind, {})
                 if last is not None and last > through:
                     continue
             yield namespace
@@ -720,8 +720,7 @@ WHOLE: Mapping[str, Whole] = {
     "maintenance.dream": _maintained,
     "maintenance.reembed": _summed,
     "maintenance.vacuum": _summed,
-    "upkeep.consolidate": _maintained,
-    "upkeep.dream": _maintained,
+    "maintenance.consolidate": _maintained,
     "maintenance.configure": _configured,
     "backups.make": _backed_up,
     "backups.archive": _backed_up,

@@ -37,7 +37,7 @@ def test_two_engines_by_turns_keep_names_chain_and_sessions_right(file: Path) ->
 
 def test_work_that_is_taken_back_leaves_nothing_in_mind(file: Path) -> None:
     with Engram.open(file) as memory:
-        store = memory.upkeep._caller.tools.store  # noqa: SLF001 - a unit of work of its own
+        store = memory.maintenance._caller.tools.store  # noqa: SLF001 - a unit of work of its own
         first = memory.remember("Grace Hopper found a moth", session="talk", speaker="Sam").memory
 
         def spoil(unit: Unit) -> None:

@@ -54,4 +54,4 @@ def use(memory: Engram, memory_id: str, times: int, at: datetime = START) -> Non
         for number in range(times):
             unit.touch([memory_id], at, f"s{number}")
 
-    memory.upkeep._caller.tools.store.write(work, "test")  # noqa: SLF001
+    memory.maintenance._caller.tools.store.write(work, "test")  # noqa: SLF001

@@ -135,11 +135,11 @@ def test_logs_of_use_and_old_reports_go_after_ninety_days(memory: Engram, clock:
     one = told(memory, "the bus was late", **WORKING, importance=0.8, pinned=True)
     use(memory, one, 3)
     first = memory.consolidate(stages=STAGE).run.id
-    assert memory.upkeep.report(first).decided
-    store = memory.upkeep._caller.tools.store  # noqa: SLF001
+    assert memory.maintenance.report(first).decided
+    store = memory.maintenance._caller.tools.store  # noqa: SLF001
     key = store.memories.keys([one])[one]
     assert store.upkeep.uses([key], 9)
     clock.advance(days=91)
     memory.consolidate(stages=STAGE)
-    assert not memory.upkeep.report(first).decided
+    assert not memory.maintenance.report(first).decided
     assert not store.upkeep.uses([key], 9)

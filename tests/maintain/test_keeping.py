@@ -119,7 +119,7 @@ def test_a_review_that_is_cut_off_again_and_again_closes_the_same(clock: FakeClo
         clock.advance(hours=1)
         for _ in range(50):
             every_other = cycle((False, True))
-            done = memory.upkeep.consolidate(stages=STAGE, stopping=lambda: next(every_other))  # noqa: B023
+            done = memory.maintenance.consolidate(stages=STAGE, stopping=lambda: next(every_other))  # noqa: B023
             if done.run.state is RunState.DONE:
                 break
         assert done.run.state is RunState.DONE

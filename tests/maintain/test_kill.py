@@ -128,11 +128,11 @@ def state(path: Path) -> Any:
     """All that is known, and what the run decided; ids of events and their times aside."""
     with Engram.open(path, clock=FakeClock(NOW), embedder=HashEmbedder()) as memory:
         records = {record["id"]: record for record in memory.export()}
-        reports = memory.upkeep.runs()
+        reports = memory.maintenance.runs()
         lines = [
             (line.rule, line.memory, line.related, line.outcome)
             for run in reports
-            for line in memory.upkeep.report(run.id).decided
+            for line in memory.maintenance.report(run.id).decided
         ]
         # One that was killed after its last write is done: the next process begins a run that finds nothing.
         assert all(run.state is RunState.DONE for run in reports)

@@ -86,7 +86,7 @@ def test_refusals_come_after_a_day_after_three_days_and_then_never_again(
     first, second, third = seen
     assert second - first in (24, 36)
     assert third - second in (72, 84)
-    last = memory.upkeep._caller.tools.store.upkeep.judged("gate", [one])[one]  # noqa: SLF001
+    last = memory.maintenance._caller.tools.store.upkeep.judged("gate", [one])[one]  # noqa: SLF001
     assert (last.times, last.again_at) == (3, None)
     assert now(memory, one).layer is Layer.WORKING
 
@@ -149,11 +149,11 @@ def test_small_talk_is_left_and_looked_at_once(memory: Engram, clock: FakeClock)
     one = overheard(memory, "it was ok there", importance=0.3, category="general")
     clock.advance(minutes=30)
     memory.consolidate(stages=STAGE)
-    known = memory.upkeep._caller.tools.store.upkeep.judged("triage", [one])  # noqa: SLF001
+    known = memory.maintenance._caller.tools.store.upkeep.judged("triage", [one])  # noqa: SLF001
     assert known[one].verdict == "keep@1"
     clock.advance(minutes=30)
     memory.consolidate(stages=STAGE)
-    assert memory.upkeep._caller.tools.store.upkeep.judged("triage", [one]) == known  # noqa: SLF001
+    assert memory.maintenance._caller.tools.store.upkeep.judged("triage", [one]) == known  # noqa: SLF001
 
 
 # ---------------------------------------------------------------- reconciling and contradictions

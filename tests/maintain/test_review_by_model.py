@@ -148,7 +148,7 @@ def test_triage_asks_about_some_of_a_namespace_in_a_run_and_about_one_scope_at_a
         report = memory.consolidate(stages=["review"])
         promoted = [line.memory for line in report.decided if line.rule == "triage.promote"]
         assert (model.asked, len(promoted)) == (["triage"] * 2, 3)
-        store = memory.upkeep._caller.tools.store  # noqa: SLF001
+        store = memory.maintenance._caller.tools.store  # noqa: SLF001
         assert len(store.upkeep.judgements("triage", 99)) == 6
         clock.advance(hours=1)
         memory.consolidate(stages=["review"])

@@ -68,7 +68,7 @@ def fill(memory: Engram, count: int = 5) -> list[str]:
 
 def carried(memory: Engram, stopping: int | None = None) -> StepContext:
     """Run both steps; stop after so many slices."""
-    tools = memory.upkeep._caller.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
+    tools = memory.maintenance._caller.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     count = iter(range(100))
     context = StepContext(
@@ -84,7 +84,7 @@ def test_what_is_decided_is_carried_out_and_reported_with_its_reason(memory: Eng
     run = carried(memory).run
     assert run.state is RunState.DONE
     assert all(one.layer is Layer.WORKING for one in memory.list() if one.id in ids)
-    report = memory.upkeep.report(run.id)
+    report = memory.maintenance.report(run.id)
     assert [(tally.rule, tally.count) for tally in report.tallies] == [("test.lift", 5), ("test.notice", 1)]
     assert report.decided[0].why == "it is there"
     event = memory.events(ids[0])[0]
@@ -96,12 +96,12 @@ def test_a_run_that_was_cut_off_goes_on_with_its_own_time(memory: Engram) -> Non
     fill(memory)
     first = carried(memory, stopping=2).run
     assert (first.state, first.step, first.cursor) == (RunState.RUNNING, "lift", "4")
-    clock = memory.upkeep._caller.tools.clock  # noqa: SLF001
+    clock = memory.maintenance._caller.tools.clock  # noqa: SLF001
     assert isinstance(clock, FakeClock)
     clock.advance(days=3)
     last = carried(memory).run
     assert (last.id, last.started_at, last.state) == (first.id, START, RunState.DONE)
-    assert memory.upkeep.report(last.id).changes == 6
+    assert memory.maintenance.report(last.id).changes == 6
 
 
 def test_a_run_is_taken_back_as_a_whole_and_not_done_again(memory: Engram) -> None:
@@ -113,7 +113,7 @@ def test_a_run_is_taken_back_as_a_whole_and_not_done_again(memory: Engram) -> No
     assert all(memory.get(one).layer is Layer.BUFFER for one in ids)  # type: ignore[union-attr]
     assert memory.get(made).status is Status.ARCHIVED  # type: ignore[union-attr]
     assert memory.relations(ids[0]) == []
-    again = memory.upkeep.report(carried(memory).run.id)
+    again = memory.maintenance.report(carried(memory).run.id)
     assert {line.outcome for line in again.decided} == {Carried.LEFT}
     with pytest.raises(NotUndoable):
         memory.undo(run.id)
@@ -143,7 +143,7 @@ def test_a_decision_about_what_changed_meanwhile_is_left(memory: Engram) -> None
     tools = context.tools
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     done = go(replace(context, run=run), [Step("test", "late", late)])
-    assert memory.upkeep.report(done.id).decided[0].outcome is Carried.LEFT
+    assert memory.maintenance.report(done.id).decided[0].outcome is Carried.LEFT
     assert memory.get(ids[0]).layer is Layer.WORKING  # type: ignore[union-attr]
 
 
@@ -151,7 +151,7 @@ def test_a_dry_run_reports_the_same_and_changes_nothing(memory: Engram) -> None:
     fill(memory)
     before = list(memory.export())
     dry = memory.consolidate(dry=True)
-    assert (dry.dry, list(memory.export()), memory.upkeep.runs()) == (True, before, [])
+    assert (dry.dry, list(memory.export()), memory.maintenance.runs()) == (True, before, [])
     real = memory.consolidate()
     assert real.tallies == dry.tallies
     assert [(x.rule, x.memory, x.why) for x in real.decided] == [
@@ -160,7 +160,7 @@ def test_a_dry_run_reports_the_same_and_changes_nothing(memory: Engram) -> None:
 
 
 def test_only_one_maintains_a_file_at_a_time(memory: Engram) -> None:
-    with memory.upkeep._caller.tools.store.lease("upkeep"), pytest.raises(UpkeepBusy):  # noqa: SLF001
+    with memory.maintenance._caller.tools.store.lease("upkeep"), pytest.raises(UpkeepBusy):  # noqa: SLF001
         memory.consolidate()
     assert memory.consolidate().run.state is RunState.DONE
 
@@ -173,14 +173,14 @@ def test_bad_wishes_are_refused_with_a_reason(memory: Engram) -> None:
     with pytest.raises(AccessDenied):
         memory.seen_by(Access(role=Role.AGENT), "rex").consolidate()
     agent = memory.seen_by(Access(role=Role.AGENT), "rex")
-    for asked in (agent.upkeep.runs, lambda: agent.upkeep.report("RUN-20260101-001")):
+    for asked in (agent.maintenance.runs, lambda: agent.maintenance.report("RUN-20260101-001")):
         with pytest.raises(AccessDenied):
             asked()
 
 
 @pytest.mark.slow
 def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
-    store, clock = memory.upkeep._caller.tools.store, memory.upkeep._caller.tools.clock  # noqa: SLF001
+    store, clock = memory.maintenance._caller.tools.store, memory.maintenance._caller.tools.clock  # noqa: SLF001
     ids = []
     for _ in range(1_003):
         run = begin(store, RunKind.CONSOLIDATE, clock, "human")
@@ -189,4 +189,4 @@ def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
 
     assert len(set(ids)) == len(ids)
     assert ids[-1] == "RUN-20260301-1003"
-    assert [run.id for run in memory.upkeep.runs(2)] == ids[:-3:-1]
+    assert [run.id for run in memory.maintenance.runs(2)] == ids[:-3:-1]

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engram import Engram
-from engram.api.maintenance import Worker
 from engram.model.maintenance import RunKind
 from engram.rules.maintenance import due
+from engram.server.host import Worker
 from engram.testing import FakeClock, HashEmbedder
 from tests.tables import every
 
@@ -59,7 +59,7 @@ def memory(clock: FakeClock) -> Iterator[Engram]:
 
 
 def test_a_day_of_a_quiet_server(memory: Engram, clock: FakeClock) -> None:
-    worker = Worker(memory.upkeep, lambda: IDLE)
+    worker = Worker(memory, lambda: IDLE)
     kinds = []
     for _ in range(50):
         report = worker.tick()
@@ -70,15 +70,15 @@ def test_a_day_of_a_quiet_server(memory: Engram, clock: FakeClock) -> None:
 
 
 def test_when_another_process_is_at_it_the_worker_waits_without_trouble(memory: Engram) -> None:
-    worker = Worker(memory.upkeep, lambda: IDLE)
-    with memory.upkeep._caller.tools.store.lease("upkeep"):  # noqa: SLF001 - as another process would
+    worker = Worker(memory, lambda: IDLE)
+    with memory.maintenance._caller.tools.store.lease("upkeep"):  # noqa: SLF001 - as another process would
         assert worker.tick() is None
     assert worker.told.trouble == ""
     assert worker.tick() is not None
 
 
 def test_a_worker_that_is_told_to_stop_ends(memory: Engram) -> None:
-    worker = Worker(memory.upkeep, lambda: IDLE)
+    worker = Worker(memory, lambda: IDLE)
     worker.start()
     worker.stop()
     worker.stop()

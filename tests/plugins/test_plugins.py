@@ -82,7 +82,7 @@ def test_a_step_runs_with_its_stage_and_its_run_is_taken_back(memory: Engram) ->
 
     assert [one.rule for one in report.decided] == ["example.tidy"]
     assert [one.tags for one in memory.list()] == [("done",)]
-    memory.upkeep.undo(report.run.id)
+    memory.maintenance.undo(report.run.id)
     assert [one.tags for one in memory.list()] == [told.tags]
 
 

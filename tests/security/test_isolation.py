@@ -119,9 +119,9 @@ def test_the_owner_of_a_place_is_told_of_a_run_what_concerns_it(whole: Engram, c
     alpha = whole.seen_by(Access(Scope("alpha")), "alpha")
     beta = {one.id for one in whole.list(scope=Scope("beta"), filters=ANY_STATUS).memories}
 
-    reports = [alpha.upkeep.report(run), alpha.consolidate(dry=True), alpha.consolidate()]
+    reports = [alpha.maintenance.report(run), alpha.consolidate(dry=True), alpha.consolidate()]
     told = {id_ for report in reports for one in report.decided for id_ in (one.memory, one.related)}
-    assert beta & {one.memory for one in whole.upkeep.report(run).decided}
+    assert beta & {one.memory for one in whole.maintenance.report(run).decided}
     assert not beta & told
     for report in reports:
         assert report.changes <= len(report.decided)

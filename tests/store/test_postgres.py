@@ -176,7 +176,7 @@ def test_what_does_not_fit_into_memory_is_searched_by_the_server_with_the_same_a
         with Engram.open(
             address, embedder=HashEmbedder(), config={"store": {"in_memory": in_memory}}
         ) as memory:
-            tools = memory.upkeep._caller.tools  # noqa: SLF001 - to wait for the indexes
+            tools = memory.maintenance._caller.tools  # noqa: SLF001 - to wait for the indexes
             assert isinstance(tools.store, PostgresStore)
             space = tools.embedder.space
             tools.store.vectors.sign(space, np.zeros(space.dims, dtype=np.float32))
@@ -211,7 +211,7 @@ def test_a_connection_sees_no_namespace_that_it_has_not_named(address: str) -> N
         for place in ("red", "blue"):
             tell(memory.seen_by(Access(Scope(place), Role.AGENT), "anna"))
         reader = memory.seen_by(Access(Scope("red"), Role.AGENT), "bob")
-        store = memory.upkeep._caller.tools.store  # noqa: SLF001 - what an engine's own connection sees
+        store = memory.maintenance._caller.tools.store  # noqa: SLF001 - what an engine's own connection sees
         assert isinstance(store, SqliteStore)
         with store.reading():
             reader.recall("where does Anna live?")
@@ -251,7 +251,7 @@ def test_an_engine_follows_what_others_write_without_being_asked(
     with opened(address) as memory:
         memory.remember("The cat is called Mo")
         memory.recall("what is the cat called?")
-        store = memory.upkeep._caller.tools.store  # noqa: SLF001 - what it holds without a question
+        store = memory.maintenance._caller.tools.store  # noqa: SLF001 - what it holds without a question
         assert isinstance(store, PostgresStore)
         (table,) = store._tables._tables.values()  # noqa: SLF001
         hears = store._listener.connected  # noqa: SLF001
@@ -583,7 +583,7 @@ def test_whoever_follows_misses_nothing_however_units_overlap(
 def test_work_is_held_by_one_engine_and_free_at_once_afterwards(address: str) -> None:
     with opened(address) as first, opened(address) as second:
         for memory, other in ((first, second), (second, first)) * 5:
-            store = memory.upkeep._caller.tools.store  # noqa: SLF001 - two runs at one moment
+            store = memory.maintenance._caller.tools.store  # noqa: SLF001 - two runs at one moment
             with store.lease("upkeep"), pytest.raises(UpkeepBusy):
                 other.consolidate()
         assert first.consolidate().run.id

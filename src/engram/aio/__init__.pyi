@@ -32,7 +32,7 @@ from engram.api.vault import Findings, Kept, VaultStatus
 from engram.api.workspace import WorkspaceStatus
 from engram.api.workspace_reading import SyncReport
 from engram.capture.sources.documents import Finding as _DocumentsFinding
-from engram.config import Config, MaintainConfig
+from engram.config import Config
 from engram.model.capture import Ending, ImportedRecords, IngestReport, Observation, Receipt, Turn
 from engram.model.clock import Clock
 from engram.model.context import Context, Knowing, RecallPack, Resume, Sections
@@ -105,7 +105,10 @@ class AsyncEngram:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
 
     async def audit(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
-        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+        """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
+
+        Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
+        """
 
     async def confirm(self, memory_id: str, because: str = "") -> Memory:
         """Vouch for a memory."""
@@ -119,8 +122,14 @@ class AsyncEngram:
     async def doctor(self, *, repair: bool = False) -> list[_EventFinding]:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
 
-    async def dream(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
-        """Replay what is at risk, link what belongs together, strengthen what matters."""
+    async def dream(
+        self,
+        *,
+        dry: bool = False,
+        progress: _MaintenanceProgress | None = None,
+        stopping: Callable[[], bool] | None = None,
+    ) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters. Raises UpkeepBusy."""
 
     async def drift(
         self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
@@ -192,10 +201,12 @@ class AsyncEngram:
         dry: bool = False,
         progress: _MaintenanceProgress | None = None,
     ) -> Report:
-        """Read what was said again, with today's rules or the model, and let what is believed follow.
+        """Read the log of turns again with today's rules, or the model, and let what is believed follow.
 
-        What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
-        model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
+        What people changed by hand stays as they left it. Cut off, it goes on where it stopped; `undo` takes
+        all of it back. Only the turns of one `session`, if it is named; with `rules` no model is asked;
+        `dry` only tells what would happen. `progress` hears how many turns of how many are read.
+        Raises UpkeepBusy.
         """
 
     async def restore(self, memory_id: str, because: str = "") -> Memory:
@@ -217,7 +228,7 @@ class AsyncEngram:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
 
     async def undo(self, run_id: str) -> Undone:
-        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+        """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
 
     async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
         """Take a relation away; whether there was one."""
@@ -248,10 +259,6 @@ class AsyncEngram:
     @property
     def bus(self) -> AsyncBus:
         """What agents tell each other: offer, ask for and deliver memories."""
-
-    @property
-    def upkeep(self) -> AsyncUpkeep:
-        """Maintenance: its runs, their reports, taking them back."""
 
     @property
     def backups(self) -> AsyncBackups:
@@ -824,80 +831,6 @@ class AsyncBus:
     async def deliver(self) -> Report:
         """Deliver now what waits; maintenance does it by itself. Only an owner may."""
 
-class AsyncUpkeep:
-    """`Upkeep` for asyncio: the same verbs, awaited."""
-    async def consolidate(
-        self,
-        *,
-        dry: bool = False,
-        stages: Sequence[str] = ...,
-        progress: _MaintenanceProgress | None = None,
-        stopping: Callable[[], bool] = ...,
-        settings: Mapping[str, Any] | None = None,
-    ) -> Report:
-        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy.
-
-        `settings` hold for this run alone.
-        """
-
-    async def dream(
-        self,
-        *,
-        dry: bool = False,
-        progress: _MaintenanceProgress | None = None,
-        stopping: Callable[[], bool] = ...,
-    ) -> Report:
-        """Replay, link and strengthen memories. Raises UpkeepBusy."""
-
-    async def audit(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
-        """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
-
-        Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
-        """
-
-    async def drift(self, directory: str) -> Report:
-        """Doubt memories whose references are dead in a directory, and nothing else."""
-
-    async def reread(
-        self,
-        *,
-        session: str = "",
-        rules: bool = False,
-        dry: bool = False,
-        progress: _MaintenanceProgress | None = None,
-    ) -> Report:
-        """Read the log of turns again with today's rules, or the model, and let what is believed follow.
-
-        What people changed by hand stays as they left it. Cut off, it goes on where it stopped; `undo` takes
-        all of it back. Only the turns of one `session`, if it is named; with `rules` no model is asked;
-        `dry` only tells what would happen. `progress` hears how many turns of how many are read.
-        Raises UpkeepBusy.
-        """
-
-    @property
-    def settings(self) -> MaintainConfig:
-        """When memories are maintained."""
-
-    @property
-    def clock(self) -> Clock:
-        """The time by which that is."""
-
-    @property
-    def is_tight(self) -> bool:
-        """Whether memory is so short that maintenance waits."""
-
-    async def last(self, kind: RunKind) -> datetime | None:
-        """When a run of this kind last came to its end."""
-
-    async def runs(self, limit: int = 20) -> list[Run]:
-        """The last runs, newest first."""
-
-    async def report(self, run_id: str, *, limit: int = ..., after: int = 0) -> Report:
-        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
-
-    async def undo(self, run_id: str) -> Undone:
-        """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
-
 class AsyncBackups:
     """`Backups` for asyncio: the same verbs, awaited."""
     async def make(self, to: str | Path | None = None) -> Backup:
@@ -1390,11 +1323,34 @@ class AsyncSession:
 
 class AsyncMaintenance:
     """`Maintenance` for asyncio: the same verbs, awaited."""
-    async def dream(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
-        """Replay what is at risk, link what belongs together, strengthen what matters."""
+    async def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = ...,
+        progress: _MaintenanceProgress | None = None,
+        stopping: Callable[[], bool] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Report:
+        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy.
+
+        `settings` hold for this run alone; it pauses after a slice when `stopping` says so.
+        """
+
+    async def dream(
+        self,
+        *,
+        dry: bool = False,
+        progress: _MaintenanceProgress | None = None,
+        stopping: Callable[[], bool] | None = None,
+    ) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters. Raises UpkeepBusy."""
 
     async def audit(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
-        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+        """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
+
+        Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
+        """
 
     async def reread(
         self,
@@ -1404,11 +1360,29 @@ class AsyncMaintenance:
         dry: bool = False,
         progress: _MaintenanceProgress | None = None,
     ) -> Report:
-        """Read what was said again, with today's rules or the model, and let what is believed follow.
+        """Read the log of turns again with today's rules, or the model, and let what is believed follow.
 
-        What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
-        model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
+        What people changed by hand stays as they left it. Cut off, it goes on where it stopped; `undo` takes
+        all of it back. Only the turns of one `session`, if it is named; with `rules` no model is asked;
+        `dry` only tells what would happen. `progress` hears how many turns of how many are read.
+        Raises UpkeepBusy.
         """
+
+    @property
+    def clock(self) -> Clock:
+        """The time that it goes by."""
+
+    async def last(self, kind: RunKind) -> datetime | None:
+        """When a run of this kind last came to its end."""
+
+    async def runs(self, limit: int = 20) -> list[Run]:
+        """The last runs, newest first."""
+
+    async def report(self, run_id: str, *, limit: int = ..., after: int = 0) -> Report:
+        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+
+    async def undo(self, run_id: str) -> Undone:
+        """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
 
     async def drift(
         self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
@@ -1418,15 +1392,6 @@ class AsyncMaintenance:
         Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
         challenged, and invalidated if they stay so; `undo` takes that back.
         """
-
-    async def runs(self, limit: int = 20) -> list[Run]:
-        """The last runs, newest first."""
-
-    async def report(self, run_id: str, *, limit: int = ..., after: int = 0) -> Report:
-        """What a run did: counts by rule, and each decision in order, after a number."""
-
-    async def undo(self, run_id: str) -> Undone:
-        """Take a run of maintenance back; what somebody has changed since stays as it is."""
 
     async def doctor(self, *, repair: bool = False) -> list[_EventFinding]:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""

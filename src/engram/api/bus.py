@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engram.api.caller import LAST_NUMBER, Noun, whole
-from engram.api.maintenance import Upkeep
+from engram.api.maintenance import Maintenance
 from engram.errors import NotPublishable, UnknownValue
 from engram.model.event import Publication, Subscription
 from engram.model.maintenance import Report
@@ -109,7 +109,7 @@ class Bus(Noun):
 
     def deliver(self) -> Report:
         """Deliver now what waits; maintenance does it by itself. Only an owner may."""
-        return Upkeep(self._caller).consolidate(stages=("publish",))
+        return Maintenance(self._caller).consolidate(stages=("publish",))
 
     @property
     def _agent(self) -> str:

@@ -7,24 +7,21 @@ remembered, and its gap closes for good.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, whole
 from engram.api.commitments import Commitments
-from engram.api.maintenance import Upkeep, landscape
 from engram.capture import change
 from engram.errors import InvalidInput
 from engram.model.capture import Draft
-from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Sketch
-from engram.model.memory import Filters, Memory, Status, Tier
+from engram.model.maintenance import Judgement, Sketch
+from engram.model.memory import Memory, Tier
 from engram.model.plain import value_from
 from engram.model.recall import Question
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap
-from engram.ports import Unit, View
+from engram.ports import Unit
 from engram.rules import screen
 from engram.rules.commitments import due_in
 from engram.rules.doubt import CONFLICT, DUE, GAP, IN_VAIN, STALE, asked_about
@@ -33,51 +30,8 @@ from engram.session import following
 from engram.text import names
 from engram.text import subquestions as wording
 
-# ---------------------------------------------------------------- drift
-# Drift: a directory comes in; what memories claim about it and is gone goes out, to the caller alone.
-
-
-CLAIMS: Final = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.INVALIDATED})
 ASKED_AGAIN: Final = timedelta(days=7)
 """After so long the same question may be asked again (cortex)."""
-
-
-def drifted(
-    caller: CallerContext, directory: str | Path, scope: Scope | None, limit: int, *, apply: bool
-) -> DriftReport:
-    """What is dead, of memories the caller sees; with `apply` they are doubted, in a run of its own."""
-    caller.check_owns_file("look at directories of this machine")
-    settings = caller.tools.config.doubt
-    where = str(directory) or settings.directory
-    place = landscape(where) if where else None
-    if place is None:
-        message = f"There is no directory {where[:200]!r} to check against." if where else NONE_SET
-        raise InvalidInput(message)
-    report = _looked(caller, place, scope, whole("limit", limit, 0, 100_000))
-    return replace(report, run=Upkeep(caller).drift(where)) if apply else report
-
-
-NONE_SET: Final = "Say against which directory to check, or set `doubt.directory`."
-
-
-def _looked(caller: CallerContext, place: Landscape, scope: Scope | None, limit: int) -> DriftReport:
-    from engram.maintain.doubt import checked
-
-    store, config = caller.tools.store, caller.tools.config
-    view = View(caller.at(scope), Filters(statuses=CLAIMS))
-    memories = references = 0
-    dead: list[Drifted] = []
-    for one in store.memories.every(view, config.maintain.slice):
-        found = checked(one, place, config.doubt.project)
-        memories, references = memories + bool(found.checked), references + found.checked
-        for reference, instead in found.dead:
-            told = f"{reference.name} {reference.version}".strip()
-            dead.append(Drifted(one.id, reference.kind, told, instead))
-    return DriftReport(
-        place.root, len(place.paths), place.complete, memories, references, tuple(dead[:limit])
-    )
-
-
 ASKED = "clarify"
 """The kind of judgement that says when a gap was asked about."""
 IN_SESSION = "clarify.session"

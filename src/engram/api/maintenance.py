@@ -1,10 +1,11 @@
-"""The worker: while a server is up, one thread maintains the memory when it is due and nobody is asking."""
+"""Maintenance: a caller asks for it and is told what was done; the check-up; the worker beside a server.
+
+A directory that memories speak of is looked at here as well (`landscape`).
+"""
 
 from __future__ import annotations
 
 import json
-import logging
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,30 +14,29 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from engram.api.caller import LAST_NUMBER, CallerContext, Noun, whole
-from engram.api.vault import Backups
-from engram.capture import reread as reading_again
-from engram.capture.sources.code import walk
-from engram.config import MaintainConfig, overlay
+from engram.config import change_now, overlay
 from engram.errors import (
     AccessDenied,
-    EngramError,
+    ConfigError,
+    InvalidInput,
     ModelNeeded,
     NotUndoable,
     UnknownRun,
     UnknownValue,
-    UpkeepBusy,
 )
-from engram.lazily import dataclass
+from engram.lazily import lazily, tomllib
 from engram.model.clock import Clock
-from engram.model.event import Finding
+from engram.model.event import Audited, Finding
+from engram.model.knowledge import Spent
 from engram.model.maintenance import (
     LISTED,
     Carried,
     Decided,
+    Drifted,
+    DriftReport,
     Landscape,
     Progress,
     Report,
@@ -46,16 +46,25 @@ from engram.model.maintenance import (
     Tally,
     Undone,
 )
-from engram.model.memory import Memory
-from engram.model.scope import Role
-from engram.ports import NoAdvisor, Tools, Unit
-from engram.rules.enrich import findable
-from engram.rules.maintenance import due
+from engram.model.memory import Filters, Memory, Status
+from engram.model.recall import RecallHealth
+from engram.model.scope import Role, Scope
+from engram.ports import NoAdvisor, Tools, Unit, View
 from engram.text import re
-from engram.text.tokens import is_exact
 
 if TYPE_CHECKING:
+    from engram.api import vault
+    from engram.api.recalling import Recalling
+    from engram.api.workspace import Workspaces
+    from engram.capture import reread as reading_again
     from engram.maintain.step import Step
+    from engram.rules import enrich
+    from engram.text import tokens
+else:
+    vault = lazily("engram.api.vault")
+    reading_again = lazily("engram.capture.reread")
+    enrich = lazily("engram.rules.enrich")
+    tokens = lazily("engram.text.tokens")
 
 FILES_MOST = 20_000  # files of a directory that are looked at
 FILE_BYTES = 1_000_000  # bytes of a file that is read for symbols at most
@@ -78,6 +87,8 @@ PINNED = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?\s*==\s*(\d[\w.]*)",
 
 def landscape(directory: str | Path) -> Landscape | None:
     """What is in a directory; None when it cannot be looked at."""
+    from engram.capture.sources.code import walk
+
     root = Path(directory).expanduser()
     try:
         root = root.resolve(strict=True)
@@ -175,12 +186,14 @@ def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -
             # Bound now: the writer runs it later than the loop goes on.
             def work(unit: Unit, lost: Sequence[tuple[int, Memory]] = tuple(lost)) -> None:
                 for _, memory in lost:
-                    unit.reword(memory.id, findable(memory))
+                    unit.reword(memory.id, enrich.findable(memory))
 
             store.write(work, caller.actor)
             after = lost[-1][0]
     counted = (
-        "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
+        "counted exactly"
+        if tokens.is_exact()
+        else "estimated; `pip install engram-cortex[tokens]` counts them"
     )
     health = caller.tools.embedder.health()
     advice = "memories are found by their words meanwhile; check the embedder's settings"
@@ -244,37 +257,27 @@ LISTED_DRY = 100_000
 """The same of a dry run: nobody can ask for the rest later."""
 LEASE = "upkeep"
 """One maintainer a file."""
+CLAIMS: Final = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.INVALIDATED})
+NO_DIRECTORY: Final = "Say against which directory to check, or set `doubt.directory`."
 
 
-def never() -> bool:
-    """Nobody wants the run to pause."""
-    return False
+class Maintenance(Noun):
+    """Looking after the memory: runs and taking them back, damage, space, costs. Safe from many threads.
 
-
-class FoldersInStep(Protocol):
-    """Folders that are written before and after a consolidation."""
-
-    def folders(self) -> list[str]:
-        """Where they are."""
-        ...
-
-    def before_run(self, kind: RunKind) -> None:
-        """A run of this kind is about to begin."""
-        ...
-
-    def after_run(self, report: Report) -> None:
-        """A run has come to its end."""
-        ...
-
-
-class Upkeep(Noun):
-    """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
-
-    The owner of a place within it is told of a run what concerns that place, and nothing of others.
+    Only an owner may make a run: it looks at the whole file. The owner of a place within it is told of a run
+    what concerns that place, and nothing of others.
     """
 
-    def __init__(self, caller: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
+    def __init__(
+        self,
+        caller: CallerContext,
+        recalling: Recalling | None = None,
+        parts: Sequence[Callable[[], Finding]] = (),
+        in_step: Callable[[], Workspaces] | None = None,
+    ) -> None:
         super().__init__(caller)
+        self._recalling = recalling
+        self._parts = parts
         self._in_step = in_step
 
     def consolidate(
@@ -283,12 +286,12 @@ class Upkeep(Noun):
         dry: bool = False,
         stages: Sequence[str] = (),
         progress: Progress | None = None,
-        stopping: Callable[[], bool] = never,
+        stopping: Callable[[], bool] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy.
 
-        `settings` hold for this run alone.
+        `settings` hold for this run alone; it pauses after a slice when `stopping` says so.
         """
         from engram.maintain.pipeline import consolidation
 
@@ -302,12 +305,12 @@ class Upkeep(Noun):
             folders.after_run(report)
         return report
 
-    def _with(self, settings: Mapping[str, Any]) -> Upkeep:
+    def _with(self, settings: Mapping[str, Any]) -> Maintenance:
         """The same caller under other settings."""
         tools = replace(self._tools, config=overlay(self._tools.config, settings))
-        return Upkeep(CallerContext(tools, self._caller.access, self._caller.actor, self._caller.opened))
+        return Maintenance(CallerContext(tools, self._caller.access, self._caller.actor, self._caller.opened))
 
-    def _folders(self) -> FoldersInStep | None:
+    def _folders(self) -> Workspaces | None:
         """The folders that are kept in step with this file; None when there are none, or it is another's."""
         if self._in_step is None or not self._caller.owns_file or self._caller.access.role is not Role.OWNER:
             return None
@@ -315,9 +318,13 @@ class Upkeep(Noun):
         return found if found.folders() else None
 
     def dream(
-        self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
+        self,
+        *,
+        dry: bool = False,
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] | None = None,
     ) -> Report:
-        """Replay, link and strengthen memories. Raises UpkeepBusy."""
+        """Replay what is at risk, link what belongs together, strengthen what matters. Raises UpkeepBusy."""
         from engram.maintain.pipeline import DREAM
 
         return self._carry(RunKind.DREAM, DREAM, progress, stopping, dry=dry)
@@ -332,13 +339,6 @@ class Upkeep(Noun):
         if isinstance(self._tools.advisor, NoAdvisor) or self._tools.config.llm.level == "off":
             raise ModelNeeded("An audit")
         return self._carry(RunKind.AUDIT, STEPS, progress, dry=dry)
-
-    def drift(self, directory: str) -> Report:
-        """Doubt memories whose references are dead in a directory, and nothing else."""
-        from engram.maintain.doubt import DRIFT
-
-        run = self._with({"doubt.directory": directory})
-        return run._carry(RunKind.DRIFT, (DRIFT,), dry=False)  # noqa: SLF001 - its own kind
 
     def reread(
         self, *, session: str = "", rules: bool = False, dry: bool = False, progress: Progress | None = None
@@ -361,19 +361,9 @@ class Upkeep(Noun):
         )
 
     @property
-    def settings(self) -> MaintainConfig:
-        """When memories are maintained."""
-        return self._tools.config.maintain
-
-    @property
     def clock(self) -> Clock:
-        """The time by which that is."""
+        """The time that it goes by."""
         return self._tools.clock
-
-    @property
-    def is_tight(self) -> bool:
-        """Whether memory is so short that maintenance waits."""
-        return self._tools.pressure.relieve().is_tight
 
     def last(self, kind: RunKind) -> datetime | None:
         """When a run of this kind last came to its end."""
@@ -409,12 +399,112 @@ class Upkeep(Noun):
         with tools.store.lease(LEASE):
             return undo(StepContext(tools, run), self._caller.actor)
 
+    def drift(
+        self,
+        directory: str = "",
+        *,
+        apply: bool = False,
+        limit: int = 1_000,
+        scope: Scope | None = None,
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+        from engram.maintain.doubt import DRIFT
+
+        self._caller.check_owns_file("look at directories of this machine")
+        where = directory or self._tools.config.doubt.directory
+        place = landscape(where) if where else None
+        if place is None:
+            told = f"There is no directory {where[:200]!r} to check against." if where else NO_DIRECTORY
+            raise InvalidInput(told)
+        report = self._dead_references(place, scope, whole("limit", limit, 0, 100_000))
+        if not apply:
+            return report
+        run = self._with({"doubt.directory": where})
+        return replace(report, run=run._carry(RunKind.DRIFT, (DRIFT,), dry=False))  # noqa: SLF001 - its own kind
+
+    def _dead_references(self, place: Landscape, scope: Scope | None, limit: int) -> DriftReport:
+        """What memories that the caller sees claim about a directory, and is gone."""
+        from engram.maintain.doubt import checked
+
+        config, view = self._tools.config, View(self._caller.at(scope), Filters(statuses=CLAIMS))
+        memories = references = 0
+        dead: list[Drifted] = []
+        for memory in self._store.memories.every(view, config.maintain.slice):
+            found = checked(memory, place, config.doubt.project)
+            memories, references = memories + bool(found.checked), references + found.checked
+            for reference, instead in found.dead:
+                named = f"{reference.name} {reference.version}".strip()
+                dead.append(Drifted(memory.id, reference.kind, named, instead))
+        return DriftReport(
+            place.root, len(place.paths), place.complete, memories, references, tuple(dead[:limit])
+        )
+
+    def doctor(self, *, repair: bool = False) -> list[Finding]:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+        return examine(self._caller, [part() for part in self._parts], repair=repair)
+
+    def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        check_owner(self._caller, "rewrite the file")
+        before = self._size()
+        self._store.vacuum(full=full)
+        return max(0, before - self._size())
+
+    def _size(self) -> int:
+        return self._store.memories.stats(self._caller.access, None).size_bytes
+
+    def reembed(self, *, progress: Progress | None = None) -> int:
+        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+        self._tools.pressure.check_room("embed memories again")
+        total = self._store.memories.stats(self._caller.access, self._caller.space()).pending
+        tell = None if progress is None else (lambda done: progress(done, max(total, done)))
+        from engram.maintain.dreaming import embed_missing
+
+        count = embed_missing(self._tools, progress=tell)
+        self._caller.owing = False
+        return count
+
+    def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+        since = self._tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
+        return self._store.spending.summary(since, daily=daily)
+
+    def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+        check_owner(self._caller, "forget what models have cost")
+        return self._store.spending.clear()
+
+    def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Change settings while the memory is open, for everybody who uses it here; those that differ now.
+
+        Holds until the memory is closed: `engram config set` keeps a setting, and a server follows that.
+        Raises InvalidInput, and changes nothing, for what is unknown, out of range or read at opening only;
+        AccessDenied unless the file is the caller's.
+        """
+        self._caller.check_owns_file("change settings")
+        try:
+            changed = change_now(self._tools.config, settings)
+        except ConfigError as error:
+            raise InvalidInput(error.message) from error
+        for name, value in changed.items():
+            self._caller.note(Audited.CONFIGURED, f"{name}={value}")
+        return changed
+
+    def recall_health(self) -> RecallHealth:
+        """How the last recalls have been going: counts, averages by intent, times, warnings."""
+        assert self._recalling is not None  # noqa: S101 - the facade's own has it
+        return self._recalling.health()
+
     def _carry(
         self,
         kind: RunKind,
         steps: Sequence[Step],
         progress: Progress | None = None,
-        stopping: Callable[[], bool] = never,
+        stopping: Callable[[], bool] | None = None,
         *,
         dry: bool,
     ) -> Report:
@@ -432,7 +522,9 @@ class Upkeep(Noun):
             run = begin(tools.store, kind, tools.clock, self._caller.actor)
             directory = tools.config.doubt.directory
             around = landscape(directory) if directory and DRIFT.name in names else None
-            context = StepContext(tools, run, landscape=around, stopping=stopping, progress=hear)
+            context = StepContext(
+                tools, run, landscape=around, stopping=stopping or (lambda: False), progress=hear
+            )
             return _report(go(context, steps), tools, listed, 0)
 
         self._check()
@@ -443,9 +535,9 @@ class Upkeep(Noun):
         """Carry a run out; a dry one on a copy of the file, which goes afterwards."""
         if not dry:
             with tools.store.lease(LEASE):
-                Backups(self._caller).make_if_due()
+                vault.Backups(self._caller).make_if_due()
                 report = work(tools, LISTED)
-                Backups(self._caller).make_if_due()  # a run that erases takes the backups with it
+                vault.Backups(self._caller).make_if_due()  # a run that erases takes the backups with it
                 return self._told(report, LISTED)
         from engram.index import SignatureIndex
 
@@ -544,93 +636,3 @@ def _only(steps: Sequence[Step], stages: Sequence[str]) -> Sequence[Step]:
         if stage not in known:
             raise UnknownValue("stage", stage, known)
     return [step for step in steps if step.stage in stages] if stages else steps
-
-
-LOOKS_EVERY_S = 15.0
-AFTER_FAILURE = timedelta(minutes=10)
-"""After something went wrong the worker waits so long: a full disk does not mend itself in a second."""
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerReport:
-    """How the worker is."""
-
-    last: datetime | None
-    """When it last finished something."""
-    trouble: str = ""
-    """What went wrong the last time, in words; empty when nothing did."""
-
-
-class Worker:
-    """Maintains one memory. `tick` decides and works; `start` lets a thread tick until `stop`."""
-
-    def __init__(
-        self, upkeep: Upkeep, idle: Callable[[], timedelta], beside: Callable[[], None] = lambda: None
-    ) -> None:
-        self._upkeep = upkeep
-        self._idle = idle
-        self._beside = beside
-        self._stopping = Event()
-        self._thread: Thread | None = None
-        self._rests_until: datetime | None = None
-        self._told = WorkerReport(None)
-        self._began = upkeep.clock.now()
-
-    @property
-    def told(self) -> WorkerReport:
-        """How it is; also that its thread has died of something nobody foresaw."""
-        died = self._thread is not None and not self._thread.is_alive() and not self._stopping.is_set()
-        return (
-            WorkerReport(self._told.last, "its thread has died; restart the server") if died else self._told
-        )
-
-    def start(self) -> None:
-        """Begin to look every few seconds whether something is due."""
-        self._thread = Thread(target=self._live, name="engram-upkeep", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Let a run that is under way pause after its slice, and end. Safe to call twice."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-
-    def tick(self) -> Report | None:
-        """Do what is due, if anything is; a run pauses as soon as somebody asks or the worker is to stop."""
-        now = self._upkeep.clock.now()
-        if self._upkeep.is_tight:
-            return None  # memory is short: whoever asks goes first
-        if self._rests_until is not None and now < self._rests_until:
-            return None
-        kind = due(now, self._idle(), *self._last(), self._upkeep.settings, self._began)
-        if kind is None:
-            return None
-        try:
-            return self._run(kind, now)
-        except UpkeepBusy:
-            return None  # another process maintains this file: it is in good hands
-        except EngramError as error:
-            log.warning("Maintenance failed and is tried again later: %s", error.message)
-            self._rests_until = now + AFTER_FAILURE
-            self._told = WorkerReport(self._told.last, error.message)
-            return None
-
-    def _run(self, kind: RunKind, now: datetime) -> Report:
-        work = self._upkeep.consolidate if kind is RunKind.CONSOLIDATE else self._upkeep.dream
-        report = work(stopping=self._stopping.is_set)
-        if report.run.state is RunState.DONE:
-            log.info("%s %s: %d changes", kind.value, report.run.id, report.changes)
-            self._told = WorkerReport(now)
-        return report
-
-    def _last(self) -> tuple[datetime | None, datetime | None]:
-        kinds = (RunKind.CONSOLIDATE, RunKind.DREAM)
-        return self._upkeep.last(kinds[0]), self._upkeep.last(kinds[1])
-
-    def _live(self) -> None:
-        while not self._stopping.wait(LOOKS_EVERY_S):
-            self._beside()
-            self.tick()

@@ -7,25 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import cached_property, wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engram.api.caller import LAST_NUMBER, PAGE_LIMIT, Answers, CallerContext, Noun, Tokens, checked, whole
-from engram.api.recalling import Recalling
+from engram.api.maintenance import Maintenance
 from engram.api.remembering import Listening
-from engram.config import change_now
-from engram.errors import AccessDenied, ConfigError, InvalidInput, NotFound
+from engram.errors import AccessDenied, InvalidInput, NotFound
 from engram.lazily import lazily
 from engram.model.capture import ImportedRecords, Turn
-from engram.model.event import Audited, Event, Finding, News, Verb
+from engram.model.event import Event, News, Verb
 from engram.model.facts import Edge, EdgeType
-from engram.model.knowledge import Spent
-from engram.model.maintenance import LISTED, DriftReport, Progress, Report, Run, Undone
 from engram.model.memory import Filters, Memory, Status, in_force
 from engram.model.plain import member
-from engram.model.recall import RecallHealth
 from engram.model.scope import Role, Scope
 from engram.ports import View
 from engram.rules import screen
@@ -41,7 +36,6 @@ if TYPE_CHECKING:
         gaps,
         import_records,
         knowledge,
-        maintenance,
         sources,
         vault,
         workspace,
@@ -53,7 +47,6 @@ if TYPE_CHECKING:
     from engram.api.facts import Entities, Facts
     from engram.api.gaps import Gaps
     from engram.api.knowledge import Knowledge
-    from engram.api.maintenance import Upkeep
     from engram.api.sources import Sources
     from engram.api.vault import Backups
     from engram.api.workspace import Workspaces
@@ -67,7 +60,6 @@ else:
     gaps = lazily("engram.api.gaps")
     import_records = lazily("engram.api.import_records")
     knowledge = lazily("engram.api.knowledge")
-    maintenance = lazily("engram.api.maintenance")
     sources = lazily("engram.api.sources")
     vault = lazily("engram.api.vault")
     workspace = lazily("engram.api.workspace")
@@ -226,127 +218,6 @@ class History(Noun):
         return self._store.turns.of_memory(self._caller.resolve(memory_id), self._caller.access)
 
 
-class Maintenance(Noun):
-    """Looking after the memory: runs and taking them back, damage, space, costs. Safe from many threads."""
-
-    def __init__(
-        self,
-        caller: CallerContext,
-        upkeep: Upkeep,
-        recalling: Recalling,
-        parts: Sequence[Callable[[], Finding]],
-    ) -> None:
-        super().__init__(caller)
-        self._upkeep = upkeep
-        self._recalling = recalling
-        self._parts = parts
-
-    def dream(self, *, dry: bool = False, progress: Progress | None = None) -> Report:
-        """Replay what is at risk, link what belongs together, strengthen what matters."""
-        return self._upkeep.dream(dry=dry, progress=progress)
-
-    def audit(self, *, dry: bool = False, progress: Progress | None = None) -> Report:
-        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
-        return self._upkeep.audit(dry=dry, progress=progress)
-
-    def reread(
-        self,
-        *,
-        session: str = "",
-        rules: bool = False,
-        dry: bool = False,
-        progress: Progress | None = None,
-    ) -> Report:
-        """Read what was said again, with today's rules or the model, and let what is believed follow.
-
-        What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
-        model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
-        """
-        return self._upkeep.reread(session=session, rules=rules, dry=dry, progress=progress)
-
-    def drift(
-        self,
-        directory: str = "",
-        *,
-        apply: bool = False,
-        limit: int = 1_000,
-        scope: Scope | None = None,
-    ) -> DriftReport:
-        """Check what memories claim about files, symbols, versions and addresses against a directory.
-
-        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
-        challenged, and invalidated if they stay so; `undo` takes that back.
-        """
-        return gaps.drifted(self._caller, directory, scope, limit, apply=apply)
-
-    def runs(self, limit: int = 20) -> list[Run]:
-        """The last runs, newest first."""
-        return self._upkeep.runs(limit)
-
-    def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
-        """What a run did: counts by rule, and each decision in order, after a number."""
-        return self._upkeep.report(run_id, limit=limit, after=after)
-
-    def undo(self, run_id: str) -> Undone:
-        """Take a run of maintenance back; what somebody has changed since stays as it is."""
-        return self._upkeep.undo(run_id)
-
-    def doctor(self, *, repair: bool = False) -> list[Finding]:
-        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
-        return maintenance.examine(self._caller, [part() for part in self._parts], repair=repair)
-
-    def vacuum(self, *, full: bool = True) -> int:
-        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
-        maintenance.check_owner(self._caller, "rewrite the file")
-        before = self._size()
-        self._store.vacuum(full=full)
-        return max(0, before - self._size())
-
-    def _size(self) -> int:
-        return self._store.memories.stats(self._caller.access, None).size_bytes
-
-    def reembed(self, *, progress: Progress | None = None) -> int:
-        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
-        self._tools.pressure.check_room("embed memories again")
-        total = self._store.memories.stats(self._caller.access, self._caller.space()).pending
-        tell = None if progress is None else (lambda done: progress(done, max(total, done)))
-        from engram.maintain.dreaming import embed_missing
-
-        count = embed_missing(self._tools, progress=tell)
-        self._caller.owing = False
-        return count
-
-    def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
-        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
-        since = self._tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
-        return self._store.spending.summary(since, daily=daily)
-
-    def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were."""
-        maintenance.check_owner(self._caller, "forget what models have cost")
-        return self._store.spending.clear()
-
-    def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Change settings while the memory is open, for everybody who uses it here; those that differ now.
-
-        Holds until the memory is closed: `engram config set` keeps a setting, and a server follows that.
-        Raises InvalidInput, and changes nothing, for what is unknown, out of range or read at opening only;
-        AccessDenied unless the file is the caller's.
-        """
-        self._caller.check_owns_file("change settings")
-        try:
-            changed = change_now(self._tools.config, settings)
-        except ConfigError as error:
-            raise InvalidInput(error.message) from error
-        for name, value in changed.items():
-            self._caller.note(Audited.CONFIGURED, f"{name}={value}")
-        return changed
-
-    def recall_health(self) -> RecallHealth:
-        """How the last recalls have been going: counts, averages by intent, times, warnings."""
-        return self._recalling.health()
-
-
 def moved(noun: str, verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A verb that has moved to a noun, where it was before."""
     find = attrgetter(f"{noun}.{verb.__name__}")
@@ -434,11 +305,6 @@ class Nouns:
         return bus.Bus(self._caller)
 
     @cached_property
-    def upkeep(self) -> Upkeep:
-        """Maintenance: its runs, their reports, taking them back."""
-        return maintenance.Upkeep(self._caller, lambda: self.workspace)
-
-    @cached_property
     def backups(self) -> Backups:
         """Copies of the whole file: make, list and check them."""
         return vault.Backups(self._caller)
@@ -486,4 +352,4 @@ class Nouns:
     @cached_property
     def workspace(self) -> Workspaces:
         """Folders of plain files that people read and edit, in step with the memory."""
-        return workspace.Workspaces(self._caller)
+        return workspace.Workspaces(self._caller, Maintenance(self._caller).undo)

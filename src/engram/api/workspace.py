@@ -17,7 +17,6 @@ from pathlib import Path
 
 from engram.api import workspace_views as views
 from engram.api.caller import CallerContext, Noun
-from engram.api.maintenance import Upkeep
 from engram.api.workspace_reading import PAGE, SyncConflict, SyncReport, open_conflicts
 from engram.api.workspace_sync import FolderSync
 from engram.errors import EngramError, InvalidInput, UnknownValue, WorkspaceError
@@ -54,7 +53,7 @@ log = logging.getLogger(__name__)
 
 def to_purge_folders(caller: CallerContext) -> Callable[[Collection[str], Scope | None], int]:
     """What takes names or a place out of the folders that are known now; the purge itself forgets which."""
-    found = Workspaces(caller)
+    found = Workspaces(caller, lambda _: None)
     return partial(found._purge, found.folders())  # noqa: SLF001 (`purge` of the vault is its door)
 
 
@@ -78,6 +77,11 @@ class WorkspaceStatus:
 
 class Workspaces(Noun):
     """Folders in step with the memory. Hangs on the facade; only the owner of the file may use it."""
+
+    def __init__(self, caller: CallerContext, undo: Callable[[str], object]) -> None:
+        super().__init__(caller)
+        self._undo = undo
+        """Takes a run of maintenance back, by its id."""
 
     def init(
         self,
@@ -215,7 +219,7 @@ class Workspaces(Noun):
             for line in message.splitlines():
                 if line.startswith("Engram-Run: "):
                     with suppress(InvalidInput):
-                        Upkeep(self._caller).undo(line.removeprefix("Engram-Run: ").strip())
+                        self._undo(line.removeprefix("Engram-Run: ").strip())
         self.sync(root)
         git.restore(root, tops(setup.layouts), full)
         report = self.sync(root, accept_deletions=True)

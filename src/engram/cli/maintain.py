@@ -100,7 +100,7 @@ def _runs(
     *,
     limit: Annotated[int, Says("How many runs, the newest first.", flags="-n --limit")] = 20,
 ) -> Report | list[Run]:
-    return memory.upkeep.report(run_id, limit=EVERYTHING) if run_id else memory.upkeep.runs(limit)
+    return memory.maintenance.report(run_id, limit=EVERYTHING) if run_id else memory.maintenance.runs(limit)
 
 
 @presented("runs", Spelling(variant("maintenance.runs", _runs), "run_id?"), with_json=True)
@@ -135,7 +135,9 @@ def undo(run: CommandRun, undone: Undone) -> None:
 def _tell(run: CommandRun, report: Report, path: Path | None, *, every: bool = False) -> None:
     if path is not None:
         cut = report.more and not report.dry
-        whole = run.memory.upkeep.report(report.run.id, limit=EVERYTHING) if cut and run.memory else report
+        whole = (
+            run.memory.maintenance.report(report.run.id, limit=EVERYTHING) if cut and run.memory else report
+        )
         as_json = json.dumps(plain(whole), ensure_ascii=False, indent=2)
         as_file = as_json if path.suffix == ".json" else whole.markdown(reader_zone())
         path.write_text(as_file, encoding="utf-8")

@@ -42,7 +42,7 @@ from engram.text.forms import FormsOnDemand
 
 LISTS = (list, tuple, frozenset, set, Sequence, Iterable)
 YES, NO = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
-NOT_ASKED = frozenset({"self", "memory", "progress", "body"})
+NOT_ASKED = frozenset({"self", "memory", "progress", "stopping", "body"})
 """Arguments that no request gives by name."""
 MOST_ITEMS = 10_000
 """A list may not be longer: as many statements take about as long as a call may."""

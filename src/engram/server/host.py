@@ -1,4 +1,7 @@
-"""Health: a cheap look at the open memory, in words, with what to do."""
+"""The host: one open memory, a facade for each caller, threads for their calls, a worker that maintains it.
+
+`check_health` looks at all of that and says in words how it is, and what to do.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +21,6 @@ import anyio
 import anyio.to_thread
 
 from engram._version import __version__
-from engram.api.maintenance import Worker, WorkerReport
 from engram.crew import AHEAD
 from engram.errors import (
     AccessDenied,
@@ -28,27 +30,29 @@ from engram.errors import (
     StoreClosed,
     TooManyRecalls,
     TooMuchWritten,
+    UpkeepBusy,
     WorkCancelled,
 )
 from engram.lazily import dataclass
 from engram.model.clock import Cancellation, cancelled_by
 from engram.model.event import Audited
+from engram.model.maintenance import Report, RunKind, RunState
 from engram.model.memory import Status
 from engram.model.plain import plain
 from engram.model.scope import Access
 from engram.pressure import give_back_memory
+from engram.rules.maintenance import due
 from engram.server import caller
 from engram.server.caller import NOBODY, Caller, Links
 from engram.server.limits import Keys
 from engram.server.problems import TookTooLong
+from engram.store.sqlite.connection import QUEUE_LIMIT
 
 if TYPE_CHECKING:
     from engram.config import ServerConfig
     from engram.engine import Engram
     from engram.model.event import Stats
     from engram.model.scope import Token
-from engram.store.sqlite.connection import QUEUE_LIMIT
-
 # ---------------------------------------------------------------- host
 # The host: one open memory, a facade for each caller, and the threads in which calls are carried out.
 
@@ -125,7 +129,7 @@ class MemoryHost:
         if self._root is None:
             self._root = self._opener()
             self._configured = self.reload() if self.reload is not None else {}
-            self._worker = Worker(self._root.upkeep, self.idle, self.follow_settings)
+            self._worker = Worker(self._root, self.idle, self.follow_settings)
             self._worker.start()
 
     def follow_settings(self) -> None:
@@ -349,6 +353,102 @@ def _tell_later(
 def _tell(answer: asyncio.Future[bytes | None], told: bytes | None) -> None:
     if not answer.done():
         answer.set_result(told)
+
+
+# ---------------------------------------------------------------- worker
+# One thread maintains the memory when it is due and nobody is asking.
+
+
+LOOKS_EVERY_S = 15.0
+AFTER_FAILURE = timedelta(minutes=10)
+"""After something went wrong the worker waits so long: a full disk does not mend itself in a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """How the worker is."""
+
+    last: datetime | None
+    """When it last finished something."""
+    trouble: str = ""
+    """What went wrong the last time, in words; empty when nothing did."""
+
+
+class Worker:
+    """Maintains one memory. `tick` decides and works; `start` lets a thread tick until `stop`."""
+
+    def __init__(
+        self, memory: Engram, idle: Callable[[], timedelta], beside: Callable[[], None] = lambda: None
+    ) -> None:
+        self._memory = memory
+        self._idle = idle
+        self._beside = beside
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._rests_until: datetime | None = None
+        self._told = WorkerReport(None)
+        self._began = memory.maintenance.clock.now()
+
+    @property
+    def told(self) -> WorkerReport:
+        """How it is; also that its thread has died of something nobody foresaw."""
+        died = self._thread is not None and not self._thread.is_alive() and not self._stopping.is_set()
+        return (
+            WorkerReport(self._told.last, "its thread has died; restart the server") if died else self._told
+        )
+
+    def start(self) -> None:
+        """Begin to look every few seconds whether something is due."""
+        self._thread = threading.Thread(target=self._live, name="engram-upkeep", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let a run that is under way pause after its slice, and end. Safe to call twice."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def tick(self) -> Report | None:
+        """Do what is due, if anything is; a run pauses as soon as somebody asks or the worker is to stop."""
+        now = self._memory.maintenance.clock.now()
+        if self._memory.pressure.is_tight:
+            return None  # memory is short: whoever asks goes first
+        if self._rests_until is not None and now < self._rests_until:
+            return None
+        kind = due(now, self._idle(), *self._last(), self._memory.config.maintain, self._began)
+        if kind is None:
+            return None
+        try:
+            return self._run(kind, now)
+        except UpkeepBusy:
+            return None  # another process maintains this file: it is in good hands
+        except EngramError as error:
+            log.warning("Maintenance failed and is tried again later: %s", error.message)
+            self._rests_until = now + AFTER_FAILURE
+            self._told = WorkerReport(self._told.last, error.message)
+            return None
+
+    def _run(self, kind: RunKind, now: datetime) -> Report:
+        upkeep = self._memory.maintenance
+        work = upkeep.consolidate if kind is RunKind.CONSOLIDATE else upkeep.dream
+        report = work(stopping=self._stopping.is_set)
+        if report.run.state is RunState.DONE:
+            log.info("%s %s: %d changes", kind.value, report.run.id, report.changes)
+            self._told = WorkerReport(now)
+        return report
+
+    def _last(self) -> tuple[datetime | None, datetime | None]:
+        last = self._memory.maintenance.last
+        return last(RunKind.CONSOLIDATE), last(RunKind.DREAM)
+
+    def _live(self) -> None:
+        while not self._stopping.wait(LOOKS_EVERY_S):
+            self._beside()
+            self.tick()
+
+
+# ---------------------------------------------------------------- health
 
 
 CROWDED = 0.8

@@ -51,7 +51,7 @@ def carried(memory: Engram, every: int) -> int:
     """Go on until the run is done, cutting it off after so many batches each time; how often it was cut."""
     for cuts in range(100):
         count = iter(range(1, 1_000))
-        done = memory.upkeep.consolidate(stages=STAGES, stopping=lambda: next(count) >= every)  # noqa: B023
+        done = memory.maintenance.consolidate(stages=STAGES, stopping=lambda: next(count) >= every)  # noqa: B023
         if done.run.state is RunState.DONE:
             return cuts
     pytest.fail("it does not come to an end")

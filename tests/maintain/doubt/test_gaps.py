@@ -173,7 +173,7 @@ def test_erasing_takes_what_was_asked_about_its_names_along(memory: Engram) -> N
     for _ in range(2):
         asked(memory, "which cheese did Zelda buy in town on Tuesday?")
     memory.erase(one)
-    upkeep = memory.upkeep._caller.tools.store.upkeep  # noqa: SLF001
+    upkeep = memory.maintenance._caller.tools.store.upkeep  # noqa: SLF001
     assert upkeep.sketches("asked", memory.access, 10) == []
 
 

@@ -39,7 +39,7 @@ def tagged(memory: Engram, tag: str) -> list[Memory]:
 
 
 def sketches(memory: Engram, kind: str) -> list[Sketch]:
-    return memory.upkeep._caller.tools.store.upkeep.sketches(kind, memory.access, 10_000)  # noqa: SLF001
+    return memory.maintenance._caller.tools.store.upkeep.sketches(kind, memory.access, 10_000)  # noqa: SLF001
 
 
 def words_in(file: Path, words: str) -> bool:

@@ -13,7 +13,7 @@ from tests.maintain.knowledge.stories import learned, rules, told
 
 def test_old_memories_get_their_metadata_once(memory: Engram, clock: FakeClock) -> None:
     ids = told(memory, clock, ["Anna fixed the crash in src/auth.py", "The PostgreSQL backup ran", "…"])
-    store = memory.upkeep._caller.tools.store  # noqa: SLF001 - only a former version could leave it out
+    store = memory.maintenance._caller.tools.store  # noqa: SLF001 - only a former version could leave it out
 
     def lose(unit: Unit) -> None:
         for one in ids:

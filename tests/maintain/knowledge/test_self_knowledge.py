@@ -126,7 +126,7 @@ def test_the_tree_has_every_memory_in_one_cluster_and_every_cluster_in_one_domai
         one.key for one in branches
     )
     assert "databases" in {one.title for one in branches}
-    assert memory.upkeep._caller.tools.count_tokens(tree["paragraph"]) <= 200  # noqa: SLF001
+    assert memory.maintenance._caller.tools.count_tokens(tree["paragraph"]) <= 200  # noqa: SLF001
 
 
 MORE = (
@@ -259,7 +259,7 @@ def _after_cuts(folder: Path, clock: FakeClock, cut: int | None) -> list[tuple[o
     file = folder / f"{cut}.db"
     shutil.copy(folder / "start.db", file)
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
-        tools = memory.upkeep._caller.tools  # noqa: SLF001 - a run is cut off where no caller can
+        tools = memory.maintenance._caller.tools  # noqa: SLF001 - a run is cut off where no caller can
         steps = [one for one in CONSOLIDATION if one.stage in {"knowledge", STAGE}]
         state = RunState.RUNNING
         while state is RunState.RUNNING:

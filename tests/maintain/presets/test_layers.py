@@ -85,7 +85,9 @@ def test_the_gate_refuses_for_a_day_for_three_and_for_good(memory: Engram, clock
     for _ in range(3):
         assert asked(24 * 300) is None
     assert now(memory, one).layer is Layer.WORKING
-    whys = [line.why for run in memory.upkeep.runs(20) for line in memory.upkeep.report(run.id).decided]
+    whys = [
+        line.why for run in memory.maintenance.runs(20) for line in memory.maintenance.report(run.id).decided
+    ]
     assert any(why.endswith("rejection 3, asks never again") for why in whys)
 
 

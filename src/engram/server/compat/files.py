@@ -321,7 +321,7 @@ def upkeep(ask: LenientRequest) -> dict[str, Any]:
     runs = [{"runId": one.id, "kind": str(one.kind), "state": str(one.state),
              "startedAt": one.started_at.isoformat(),
              "finishedAt": one.finished_at.isoformat() if one.finished_at else None}
-            for one in ask.memory.upkeep.runs(20)]  # fmt: skip
+            for one in ask.memory.maintenance.runs(20)]  # fmt: skip
     return _listed(ask, "runs", runs)
 
 

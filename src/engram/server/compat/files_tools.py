@@ -129,7 +129,7 @@ def questions(ask: LenientRequest) -> dict[str, Any]:
 
 def day_summary(ask: LenientRequest) -> dict[str, Any]:
     """What was kept today; or the texts that were given, in few words."""
-    now = ask.memory.upkeep.clock.now()
+    now = ask.memory.maintenance.clock.now()
     today = Filters(created_since=now.replace(hour=0, minute=0, second=0, microsecond=0))
     lines = [key_fact(one.content) for one in ask.memory.list(filters=today, limit=SHOWN)]
     given = [key_fact(one) for one in ask.text("memories", "").splitlines() if one.strip()]

@@ -458,7 +458,7 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
     """What helps with a question, best first, within a budget of tokens."""
     limit, offset = ask.whole("limit", 20, 1, 100), ask.whole("offset", 0, 0, RECALLING_MOST - 100)
     budget = ask.whole("budget_tokens", BUDGET, 0, 10_000_000)
-    order, now = ask.text("sort_by", "score") or "score", ask.memory.upkeep.clock.now()
+    order, now = ask.text("sort_by", "score") or "score", ask.memory.maintenance.clock.now()
     layered = ask.memory.config.recall.profile == "layered"
     found = ask.memory.recall(
         ask.text("query"),

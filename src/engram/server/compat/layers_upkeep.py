@@ -130,7 +130,7 @@ def consolidate(ask: LenientRequest) -> dict[str, Any]:
     settings = {
         SETTINGS[name][0]: value * SETTINGS[name][1] for name, value in given.items() if value is not None
     }
-    report = ask.memory.upkeep.consolidate(dry=dry, settings=settings)
+    report = ask.memory.maintenance.consolidate(dry=dry, settings=settings)
     ids = _ids(report)
     told: dict[str, Any] = {name: len(ids.get(name, ())) for name in ALWAYS}
     told |= {name: len(found) for name, found in ids.items()}

@@ -140,7 +140,11 @@ def _about(memory: Engram, name: str, limit: int) -> list[Memory]:
 
 
 def _day(memory: Engram, text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(memory.upkeep.clock.now().tzinfo)
+    return datetime.fromisoformat(text).astimezone(_now(memory).tzinfo)
+
+
+def _now(memory: Engram) -> datetime:
+    return memory.maintenance.clock.now()
 
 
 def _type(memory: Engram, name: str) -> str:
@@ -253,7 +257,7 @@ def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) 
 
 def hotspots(memory: Engram, hours: float = 72.0, limit: int = 8) -> Answer:
     """What was written or used most in the last hours."""
-    since = memory.upkeep.clock.now() - timedelta(hours=hours)
+    since = _now(memory) - timedelta(hours=hours)
     found = [one for one in _list(memory) if max(one.modified_at, one.last_accessed or since) >= since]
     used = sorted(found, key=lambda one: -one.usage.accessed)[:limit]
     columns = {"entities": "entities", **COLUMNS}
@@ -407,7 +411,7 @@ def extract_patterns(
     memory: Engram, hours: float = 4.0, novelty_threshold: float = 0.25, *, dry_run: bool = False
 ) -> Answer:
     """What episodes of the last hours have in common, and nothing like it is known yet."""
-    since = memory.upkeep.clock.now() - timedelta(hours=hours)
+    since = _now(memory) - timedelta(hours=hours)
     report = memory.consolidate(stages=["knowledge"], dry=dry_run)
     made = [memory.get(one.memory) for one in report.decided if one.rule.startswith("pattern")]
     found = [one for one in made if one is not None and one.modified_at >= since]
@@ -441,7 +445,7 @@ def drift_check(
         "claims_extracted": found.references, "claims_verified": found.references,
         "claims_valid": found.references - len(found.dead),
         "stale_memories": len({issue["memory_id"] for issue in issues}),
-        "timestamp": memory.upkeep.clock.now().timestamp(),
+        "timestamp": _now(memory).timestamp(),
         "summary": f"{len(found.dead)} of {found.references} claims are not so",
     }  # fmt: skip
 
@@ -501,7 +505,7 @@ def session_summary(memory: Engram) -> Answer:
 
 def _lately(memory: Engram, hours: float) -> Answer:
     """How much was written in the last hours, and how much of what is kept was read."""
-    since = memory.upkeep.clock.now() - timedelta(hours=hours)
+    since = _now(memory) - timedelta(hours=hours)
     used = sum(1 for one in _list(memory) if one.last_accessed is not None and one.last_accessed >= since)
     return {"writes": memory.count(filters=Filters(created_since=since)), "searches": used}
 
@@ -511,7 +515,7 @@ def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, 
     recent, stands = _list(memory, limit=limit), session_summary(memory)
     packet = {
         "session_id": session_id,
-        "generated_at": memory.upkeep.clock.now().timestamp(),
+        "generated_at": _now(memory).timestamp(),
         **stands,
         "current_state": stands["summary"],
         "errors": [one.content for one in recent if one.content.startswith("Error: ")],
@@ -555,7 +559,7 @@ def status(memory: Engram) -> Answer:
 
 def health(memory: Engram) -> Answer:
     """How the memory is."""
-    counted, half_an_hour = memory.stats(), memory.upkeep.clock.now() - timedelta(minutes=30)
+    counted, half_an_hour = memory.stats(), _now(memory) - timedelta(minutes=30)
     waiting = _list(memory, _in_layer("working"))
     return {
         **status(memory), "embedding_cache_loaded": True,
@@ -673,7 +677,7 @@ def _exported(found: Sequence[Memory], form: str) -> Answer:
 
 
 def _weighed(memory: Engram, one: Memory) -> Answer:
-    found = effective_importance(one, (), memory.upkeep.clock.now(), memory.config)
+    found = effective_importance(one, (), _now(memory), memory.config)
     factors = {name: round(getattr(found, name), 3) for name in found.__slots__ if name != "total"}
     return {"memory_id": one.id, "composite_score": round(found.total, 3), "factors": factors}
 
@@ -769,7 +773,7 @@ WRITING: Mapping[str, tuple[str, Tool]] = {
             **session_handoff(memory, save=False, limit=limit), "checkpoint_note": note,
             "kept": bool(note) and _note(memory, f"Checkpoint: {note}", HANDOFF)}),
     "diary_write": ("Write into the diary.", lambda memory, entry: {
-        "status": "written", "kept": _note(memory, f"[{memory.upkeep.clock.now():%H:%M:%S}] {entry}", DIARY),
+        "status": "written", "kept": _note(memory, f"[{_now(memory):%H:%M:%S}] {entry}", DIARY),
         "entries": len(_tagged(memory, DIARY))}),
     "update_entity": ("Let an entity go by one more name.",
         lambda memory, name, alias="", metadata=NOTHING: {  # noqa: ARG005 - passed over there as well
