@@ -134,6 +134,11 @@ _WORDS = (
     "token",
     "secret",
     "contra",
+    "kennwort",
+    "pwd",
+    "mdp",
+    "clave",
+    "senha",
     "парол",
     "密码",
     "口令",
@@ -161,29 +166,56 @@ def at_least(asked: Tier | None, needed: Tier) -> Tier:
 
 Spans = Iterator[tuple[int, int]]
 
+# Signs that are written without spaces have no edge of a word: in 卡号4111 the number begins at the 4.
+_SIGNS: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_START: Final = rf"(?<![^\W{_SIGNS}])"
+_END: Final = rf"(?![^\W{_SIGNS}])"
+_EDGE = re.compile(_START)
+# A sentence may end behind a number; a decimal goes on.
+_NO_MORE: Final = rf"{_END}(?![.,:/-]\d)"
 # What stands between a word for a secret and the secret: "is now", "has been changed to", "改成了".
 _LINK: Final = (
     r"(?:\b(?:is|was|has|been|now|called|set|changed|with|to|number|lautet|ist|jetzt|nun|es|ahora|est|maintenant"
-    r"|désormais|теперь|сейчас)\b|现在|已经|改成|换成|改为|了|[:=：是为—-])"
+    r"|désormais|è|adesso|é|agora|теперь|сейчас)\b|\bc['’]est\b|现在|已经|改成|换成|改为|了|[:=：是为—-])"
 )
 _SAYS: Final = rf"(?:\s*{_LINK}){{0,4}}\s*"
-_SECRETS = re.compile(
+_STOP: Final = r"\s,;，。；、！？"
+# Keys that are known by their shape.
+_KEYS = re.compile(
     rf"""
       -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----
-    | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{{16,}}
-    | \bgh[pousr]_[A-Za-z0-9]{{30,}}
-    | \bgithub_pat_[A-Za-z0-9_]{{40,}}
-    | \b(?:glpat|npm|hf|pypi|dop_v1|shpat|SG)[-_.][A-Za-z0-9_.-]{{20,}}
-    | \bxox[abeprs]-[A-Za-z0-9-]{{10,}}
-    | \bA[KS]IA[0-9A-Z]{{16}}\b
-    | \bAIza[0-9A-Za-z_-]{{35}}
-    | \beyJ[A-Za-z0-9_-]{{10,}}\.eyJ[A-Za-z0-9_-]{{10,}}\.[A-Za-z0-9_-]{{10,}}
-    | \b[a-z][a-z0-9+]*://[^\s/:@]+:[^\s/@]{{3,}}@
-    | (?i:\b(?:password|passwd|pass(?:phrase|code)|wi-?fi\ key|api[ _-]?key|secret[ _-]?key|client[ _-]secret
+        (?:[\s\S]*?-----END\ [A-Z ]*PRIVATE\ KEY-----|(?:\\n|[A-Za-z0-9+/=\s])*)
+    | (?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{{16,}}
+    | gh[pousr]_[A-Za-z0-9]{{30,}}
+    | github_pat_[A-Za-z0-9_]{{40,}}
+    | (?:glpat|npm|hf|pypi|dop_v1|shpat|SG|whsec|GOCSPX|ya29|ATATT3x)[-_.A-Z][A-Za-z0-9_.-]{{20,}}
+    | dapi[0-9a-f]{{32}}
+    | xox[abeprs]-[A-Za-z0-9-]{{10,}}
+    | A[KS]IA[0-9A-Z]{{16}}{_END}
+    | AIza[0-9A-Za-z_-]{{35}}
+    | \d{{8,10}}:AA[A-Za-z0-9_-]{{32,}}
+    | eyJ[A-Za-z0-9_-]{{10,}}\.eyJ[A-Za-z0-9_-]{{10,}}\.[A-Za-z0-9_-]{{10,}}
+    | hooks\.slack\.com/services/[A-Za-z0-9/]{{20,}}
+    | [a-z][a-z0-9+]*://[^\s/:@]+:[^\s/@]{{3,}}@
+    | [Bb]earer\ (?=\S*\d)[A-Za-z0-9_.~+/-]{{20,}}=*
+    """,
+    re.VERBOSE,
+)
+_NAMED = re.compile(
+    r"""(?i:password|passwd|passwort|kennwort|pwd|secret|token|credentials?
+        |(?:api|access|private|account|auth|encryption|signing|master)[_-]?key)
+        ["'`]?\s*(?:=>?|:)\s*["'`]?
+        (?=[^\s"'`]*\d)(?=[^\s"'`]*[A-Za-z])[A-Za-z0-9+/_.~!@\#%^&*=-]{12,}(?![\w(])
+    """,
+    re.VERBOSE,
+)
+_SECRETS = re.compile(
+    rf"""
+      (?i:\b(?:password|passwd|pass(?:phrase|code)|wi-?fi\ key|api[ _-]?key|secret[ _-]?key|client[ _-]secret
         |(?:access|auth|bearer|refresh|api)[ _-]?token|token|密码|口令|密钥|令牌)
         (?:\s+(?:for|of|at|to|on)\s+(?:\S+\s+){{1,3}}?)?
         \s*(?:\bis(?:\ called|\ now)?\b\s*:?|[:=是为：])\s*["'`]?
-        (?=\S*[\d!-/:-@_-]|correct|\w{{6,}}\s*$)(?!(?:not|hard|wrong|valid|the|a|an)\b)\S{{6,}})
+        (?=\S*[\d!-/:-@_-]|correct|\w{{6,}}\s*$)(?!(?:not|hard|wrong|valid|the|a|an)\b)(?![\w.]+[(\[])\S{{6,}})
     | (?i:(?<![A-Za-z])(?:pin|door\ code|alarm\ code|security\ code|access\ code
         |safe\ combination|cvv|pin码|开门码|验证码)
         (?:\s+(?:for|of|on)\s+(?:\S+\s+){{1,3}}?)?
@@ -194,61 +226,97 @@ _SECRETS = re.compile(
 )
 # A word for a secret, whatever stands between, and what cannot be a word: letters with digits or signs in it.
 _ACCESS = (
-    r"(?:alarm|door|gate|garage|safe|lock(?:er)?|entry|entrance|office|house|building|sim|gym|tresor|tür"
-    r"|coffre|puerta)"
+    r"(?:alarm[ea]?|door|gate|garage|safe|lock(?:er)?|entry|entrance|office|house|building|sim|gym|tresor|tür|haustür"
+    r"|coffre|porte|portail|immeuble|puerta|portal|caja\ fuerte|porta|cassaforte|allarme|portão|cofre)"
 )
-_CODE = r"(?:code|combination|combo|pin|kombination|código)"
+_CODE = r"(?:code|combination|combo|pin|kombination|código|codice)"
+_WHOSE = (
+    r"(?:for|of|to|on|für|von|zum|vom|des|der|de|del|della|dello|di|do|da|dos|das|du|la|le|the|den|my|pour|para|per"
+    r"|от|для)"
+)
 _CREDENTIAL = re.compile(
     rf"""
-      (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|contraseña)\b
-        |парол\w*|密码|口令)
-        (?:\s+(?:for|of|to|on|für|von|zum|vom|de|del|du|la|le|the|den|das|my|от|для)(?:\s+[\w'-]+){{1,3}}?)?
+      (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|mdp|contraseña
+          |clave|parola\ d['’]ordine|senha)\b|парол\w*|密码|口令)
+        (?:\s+{_WHOSE}(?:\s+[\w'’-]+){{1,3}}?)?
         {_SAYS})
-        ["'`]?(?=[^\s,;]*[A-Za-zÀ-ÿЀ-ӿ])(?=[^\s,;]*[\d!#$%^&*_~@])[^\s,;]{{6,}}
-    | (?i:\b(?:password|passwort|kennwort|contraseña|парол\w*)\b|密码|口令)
-        {_SAYS}(?<=[是为：:\s])\d{{4,}}(?![\d.,])
+        ["'`]?(?=[^{_STOP}]*[A-Za-zÀ-ÿЀ-ӿ])(?=[^{_STOP}]*[\d!#$%^&*_~@])[^{_STOP}]{{6,}}
+    | (?i:(?:\b(?:password|passwort|kennwort|mot\ de\ passe|contraseña|clave|senha|парол\w*)\b|密码|口令)
+        (?:\s+{_WHOSE}(?:\s+[\w'’-]+){{1,3}}?(?=\s*{_LINK}))?
+        {_SAYS}(?<=[是为：:\s]))(?:\d{{4,}}|\d{{2}}(?:[ -]\d{{2}}){{1,3}})(?!\d|[.,]\d)
     | (?i:\b{_ACCESS}\b[^.\n\d]{{0,16}}?\b(?:opens?|{_CODE})\b(?!\ review){_SAYS}
-        |\b{_CODE}\b(?!\ review)[^.\n\d]{{0,24}}?\b{_ACCESS}\b(?:\s+[a-z]+)?{_SAYS})
+        |\b{_CODE}\b(?!\ review)[^.\n\d]{{0,24}}?\b{_ACCESS}\b(?:\s+[a-z]+)??{_SAYS})
         (?:(?<![\d.])\d{{2}}(?:[ -]\d{{2}}){{1,3}}(?![\d:])|(?<![\d.])\d{{4,8}}[#*]?(?![\d:]|[.,]\d))
     """,
     re.VERBOSE,
 )
-_CARD = re.compile(r"(?<![\d.\w-])\d(?:[ -]?\d){12,18}(?![\d.\w]|-\d)")
+_CARD = re.compile(rf"{_START}(?<![\d.-])\d(?:[ -]?\d){{12,18}}{_NO_MORE}")
 _CARD_STARTS = ("3", "4", "5", "6", "2")
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b")
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w")
-_SSN = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])")
+_IBAN = re.compile(rf"{_START}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,4}})?{_END}")
+# Numbers of accounts that carry no check digits are known by the word beside them.
+_ACCOUNT = re.compile(
+    rf"""(?i:\b(?:(?:bank\ |checking\ |savings\ |current\ |giro)?(?:account|acct|a/c)
+          (?:\ (?:number|num|no|nr)\b\.?|\ ?\#)?
+        |routing(?:\ (?:number|no)\b\.?)?|sort\ code|konto(?:nummer|nr\.?)|num[ée]ro\ de\ compte
+        |(?:n[úu]mero\ de\ )?cuenta|numero\ (?:di\ )?conto|conta(?:\ corrente)?)\b
+        |银行卡号|卡号|银行账[户号]|账号|帐号)
+        (?:\s*(?:{_LINK}|[.\#])){{0,3}}\s*
+        (?P<value>(?<![\d.])(?:\d{{2}}-\d{{2}}-\d{{2}}|\d(?:[ -]?\d){{6,18}}){_NO_MORE}
+          (?!\ ?(?:%|€|\$|£|eur\b|usd\b|元|followers)))
+    """,
+    re.VERBOSE,
+)
+_EMAIL = re.compile(
+    rf"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w|{_START}[A-Za-z0-9][\w.+-]*@[\w-]+\.[\w.-]*[A-Za-z]"
+)
+_SSN = re.compile(rf"{_START}(?<!-)(?!000|666|9\d\d)\d{{3}}-(?!00)\d{{2}}-(?!0000)\d{{4}}{_END}(?!-)")
 _PAPERS = {
-    "passport": r"passport|reisepass|passeport|pasaporte|passaporto|护照",
+    "passport": r"passport|reisepass|passeport|pasaporte|passaporto|passaporte|паспорт\w*|护照",
     "licence": (
         r"driver'?s?'? licen[cs]e|driving licen[cs]e|licen[cs]e (?:number|no)|führerschein|permis de conduire"
-        r"|驾照|驾驶证"
+        r"|carnet de conducir|patente di guida|carteira de motorista|cnh|驾照|驾驶证"
     ),
     "national number": (
-        r"ssn|social security|national id|national insurance|nino|identity (?:card|number)|id card|steuer-?id"
-        r"|personalausweis|dni|nie|nir|numéro de sécurité|codice fiscale|bsn|pesel|cpf|aadhaar|personnummer"
-        r"|身份证|社保号"
+        r"ssn|social security|(?:my|his|her) social|national id|national insurance|ni number|nino"
+        r"|nhs number|identity (?:card|number)|id card|steuer-?id|steueridentifikations"
+        r"|sozialversicherungs|personalausweis|dni|nie|nir|(?:numéro|n°) de sécu(?:rité sociale)?"
+        r"|codice fiscale|bsn|pesel|cpf|aadhaar|personnummer|fødselsnummer(?:et)?|cpr|tfn"
+        r"|снилс|инн|身份证|社保号"
     ),
 }
 _NUMBER = (
-    r"(?:[ \w.:：é]{0,22}?[ :：.]|[号码是为：:\s]{1,6}|\s)\s*"
-    r"(?P<value>(?=(?:[A-Z .-]*\d){4})[A-Z0-9](?:[ .-]?[A-Z0-9]){5,20})(?![\w])"
+    r"(?:[ \w.:：é]{0,32}?[ :：.]|[号码是为：:\s]{1,6}|\s)\s*"
+    r"(?P<value>(?=(?:[A-Z .-]*\d){3})[A-Z0-9](?:[ .-]?[A-Z0-9]){5,20})(?![\w])"
 )
 _ADDRESS = re.compile(
     r"""
       \b\d{1,5}[A-Za-z]?\ (?:[A-ZÀ-Þ][\w'.-]*\ ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr
         |Boulevard|Blvd|Parkway|Pkwy|Court|Ct|Square|Sq|Place|Pl|Terrace|Way|Close|Crescent)\b
-    | \b[A-ZÄÖÜ][\wäöüß.-]*(?:straße|strasse|str\.|weg|allee|platz|gasse|damm|ring|ufer)\ \d{1,4}[a-z]?\b
-    | \b\d{1,4}(?:\ ?(?:bis|ter))?,?\ (?:rue|avenue|boulevard|place|chemin|allée|impasse|quai)
+    | \b[A-ZÄÖÜ][\wäöüß.-]*(?:straße|strasse|str\.|weg|allee|platz|gasse|damm|ufer)\ \d{1,4}[a-z]?\b
+    | \b[A-ZÄÖÜ][\wäöüß]+\ (?:Straße|Strasse|Str\.|Chaussee)\ \d{1,4}[a-z]?\b
+    | \b\d{1,4}(?:\ ?(?:bis|ter))?,?\ (?:rue|avenue|boulevard|place|chemin|allée|impasse|quai|cours)
         \ (?:\w[\w'’-]*\ ?){1,5}
-    | \b(?:calle|avenida|plaza|paseo|via|piazza)\ (?:[A-ZÀ-Þ]\w+\ ?){1,3},?\ \d{1,4}\b
-    | [\u4e00-\u9fff]{1,10}(?:市|省|区|县)[\u4e00-\u9fff]{1,15}(?:路|街|道|巷|弄|大街|大道)\d{1,5}号
+    | \b(?:[Cc]alle|[Aa]v(?:enida|d?a?\.)|[Pp]la[zç]a|[Pp]aseo|[Cc]amino
+        |[Vv]ia(?!\ (?:Highway|Route|Road)\b)|[Vv]iale|[Cc]orso|[Pp]iazza|[Vv]icolo|[Rr]ua
+        |[Tt]ravessa|[Pp]raça|[Aa]lameda)
+        \ ?(?:(?:de|del|della|dei|delle|la|las|los|el|do|da|dos|das)\ ){0,2}
+        (?:[A-ZÀ-Þ0-9][\w.'’-]*\ ?){1,4},?\ ?(?:n[º°.o]\ ?)?\d{1,5}\b
+    | \b(?:P\.?\ ?O\.?\ ?[Bb]ox|Postfach|[Bb]oîte\ postale|[Aa]partado(?:\ de\ correos)?)\ \d{2,6}\b
+    | \b(?:[Уу]л(?:\.|ица)|[Пп]роспект|[Пп]р-т|[Пп]ереулок)\ [А-ЯЁ][\w.-]+(?:\ [\w.-]+)?,?
+        \ (?:д(?:ом|\.)\ ?)?\d{1,4}
+    | [\u4e00-\u9fff]{1,10}(?:市|省|区|县)[\u4e00-\u9fff]{1,15}(?:路|街|道|巷|弄|大街|大道)\d{1,5}[号弄]
     """,
     re.VERBOSE,
 )
+# A number of a house, five digits and a town; before it, whatever the street is called.
+_TOWN = re.compile(r"\b\d{1,4}[a-z]?,\ \d{5}\ [A-ZÀ-Þ]\w+")
+_STREET = re.compile(r"[A-ZÀ-Þ][\w.'’-]*\ (?:[\w.'’-]+\ ){0,4}$")
+_STREET_LENGTH = 60
 _PHONE_WORDS = re.compile(
-    r"\b(?:phone|call|cell|mobile?|mobil|tel|number|ring|reach|whatsapp|sms|text me|portable|téléphone|handy)"
-    r"|fax|电话|手机|号码",
+    r"\b(?:phone|call|cell|mobile?|mobil|tel|number|ring|reach|whatsapp|sms|text me|portable|téléphone|handy"
+    r"|telefon|anruf|n[úu]mero|m[óo]vil|teléfono|telefono|cellulare|celular|telefone|zap|ll[áa]ma|liga\b|chiama|appel|dial|rufe?\b"
+    r"|номер|телефон|звони)"
+    r"|fax|电话|手机|号码|座机|打给",
     re.IGNORECASE,
 )
 _NOT_PHONE = re.compile(
@@ -256,26 +324,50 @@ _NOT_PHONE = re.compile(
     re.IGNORECASE,
 )
 _PHONE = re.compile(
-    r"""(?<![\w.,/:-])(?:
-      \+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ ./-]?){2,5}\d{2,4}
-    | \(\d{2,5}\)[ ./-]?\d{3,4}[ .-]?\d{3,4}
-    | \d{3}[ .-]\d{3}[ .-]\d{4}
-    | 0\d{1,4}[ /.-]?\d{2,4}(?:[ .-]?\d{2,4}){1,4}
-    | 1[3-9]\d[ -]?\d{4}[ -]?\d{4}
-    | \d{10,11}
-    )(?![\w-]|[.,:/]\d)""",
+    rf"""{_START}(?<![\d.,/-])(?<!\d:)(?:
+      (?:\+|00)[1-9]\d{{0,2}}[ .-]?(?:\(?\d{{1,4}}\)?[ ./-]?){{2,6}}\d{{2,4}}
+    | \(\d{{2,5}}\)[ ./-]?\d{{3,5}}[ .-]?\d{{3,4}}
+    | \d{{3}}[ .-]\d{{3}}[ .-]\d{{4}}
+    | 0\d{{1,4}}(?:[ .-]|\ ?/\ ?)?\d{{2,4}}(?:[ .-]?\d{{2,4}}){{1,4}}
+    | 1[3-9]\d[ -]?\d{{4}}[ -]?\d{{4}}
+    | \d{{10,11}}
+    )(?!(?!x\d)[^\W{_SIGNS}]|-(?=\w)|[.,:/]\d)""",
     re.VERBOSE,
+)
+# A number as people group theirs: only right behind a word that says what it is.
+_TOLD_PHONE = re.compile(
+    rf"""(?i:\b(?:(?:phone|cell|mobile|telephone|contact)(?:\ number)?|tel|(?:my|new|his|her|their)\ number
+        |whatsapp(?:\ me)?|(?:call|ring|dial|text)(?:\ \w+)?|handy(?:nummer)?|telefon(?:nummer)?|mobilnummer
+        |ruf\w*|anrufen|portable|téléphone|appel\w+|m[óo]vil|celular|teléfono|ll[áa]ma\w*
+        |n[úu]mero\ (?:nuevo|de\ tel\w*)|mi\ n[úu]mero
+        |cellulare|telefono|chiama\w*|telefone|liga\w*|meu\ n[úu]mero|номер|телефон|звони\w*)\b
+        |电话|手机号?|座机)
+        [^\d\n.!?+(]{{0,28}}?(?P<value>(?<![\d.,/€$£+-])\(?\d{{1,4}}\)?(?:[ .-]?\(?\d{{2,5}}\)?){{1,5}})
+        {_NO_MORE}(?!\ ?(?:%|€|\$|£|euros?\b|eur\b|usd\b))
+    """,
+    re.VERBOSE,
+)
+# What looks like a number of a phone and is a day or a span of years.
+_DAYS = re.compile(
+    r"\d{1,2}[ ./-]\d{1,2}[ ./-](?:19|20)?\d\d|(?:19|20)\d\d([ ./-])(?:\d\d\1\d\d|(?:19|20)\d\d)"
 )
 _BARE = re.compile(r"\d{10,11}")
 _MOBILE_CN = re.compile(r"1[3-9]\d[ -]?\d{4}[ -]?\d{4}")
-_LEAST_DIGITS = 7
+_LEAST_DIGITS, _MOST_DIGITS = 7, 15
 
 
-def _by(pattern: re.Pattern[str]) -> Callable[[str], Spans]:
+def _by(pattern: re.Pattern[str], group: str | int = 0) -> Callable[[str], Spans]:
     def find(text: str) -> Spans:
-        return (match.span() for match in pattern.finditer(text))
+        return (match.span(group) for match in pattern.finditer(text))
 
     return find
+
+
+def _keys(text: str) -> Spans:
+    """Looking behind each sign for an edge would take longer than to look behind what was found."""
+    for match in _KEYS.finditer(text):
+        if _EDGE.match(text, match.start()):
+            yield match.span()
 
 
 def _cards(text: str) -> Spans:
@@ -290,14 +382,19 @@ def _accounts(text: str) -> Spans:
             yield match.span()
 
 
+def _addresses(text: str) -> Spans:
+    for match in _ADDRESS.finditer(text):
+        yield match.span()
+    for match in _TOWN.finditer(text):
+        before = max(match.start() - _STREET_LENGTH, 0)
+        if street := _STREET.search(text[before : match.start()]):
+            yield before + street.start(), match.end()
+
+
 def _papers(words: str) -> Callable[[str], Spans]:
-    # Signs that stand without spaces have no edge of a word.
-    pattern = re.compile(rf"(?i:(?<![a-zA-Z])(?:{words})(?![a-zA-Z])){_NUMBER}")
+    pattern = re.compile(rf"(?i:(?<![a-zA-Z])(?:{words})(?:s?-?(?:nummer|nr))?(?![a-zA-Z])){_NUMBER}")
 
-    def find(text: str) -> Spans:
-        return (match.span("value") for match in pattern.finditer(text))
-
-    return find
+    return _by(pattern, "value")
 
 
 def _nationals(text: str) -> Spans:
@@ -305,13 +402,15 @@ def _nationals(text: str) -> Spans:
     for match in _SSN.finditer(text):
         yield match.span()
     for match in _CANDIDATE.finditer(text):
-        if any(check(match.group()) for check in _checks()):
+        if _FISCAL.fullmatch(match.group()) or any(check(match.group()) for check in _checks()):
             yield match.span()
 
 
+_FISCAL = re.compile(r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]")
+"""Like nothing else, with or without the right letter at its end."""
 _CANDIDATE = re.compile(
-    r"(?<![\w.-])(?:\d{17}[\dXx]|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]|[XYZ]?\d{7,8}-?[A-Z]"
-    r"|\d{3}\.\d{3}\.\d{3}-\d{2})(?![\w-])"
+    rf"{_START}(?<![.-])(?:\d{{17}}[\dXx]|[A-Z]{{6}}\d{{2}}[A-Z]\d{{2}}[A-Z]\d{{3}}[A-Z]|[XYZ]?\d{{7,8}}-?[A-Z]"
+    rf"|\d{{3}}\.\d{{3}}\.\d{{3}}-\d{{2}}){_END}(?!-)"
 )
 
 
@@ -321,10 +420,9 @@ def _checks() -> tuple[Callable[[str], bool], ...]:
         from stdnum.br import cpf
         from stdnum.cn import ric
         from stdnum.es import dni, nie
-        from stdnum.it import codicefiscale
     except ImportError:
         return ()
-    return tuple(module.is_valid for module in (ric, cpf, dni, nie, codicefiscale))
+    return tuple(module.is_valid for module in (ric, cpf, dni, nie))
 
 
 def _phones(text: str) -> Spans:
@@ -335,35 +433,47 @@ def _phones(text: str) -> Spans:
     for match in _PHONE.finditer(text):
         piece = match.group()
         bare = _BARE.fullmatch(piece) is not None and _MOBILE_CN.fullmatch(piece) is None
-        if (not bare or said) and sum(sign.isdigit() for sign in piece) >= _LEAST_DIGITS and _is_phone(piece):
+        if (not bare or said) and _is_phone(piece):
             yield match.span()
+    for match in _TOLD_PHONE.finditer(text) if said else ():
+        if _is_phone(match["value"]):
+            yield match.span("value")
 
 
 def _is_phone(piece: str) -> bool:
-    """Whether a number with a country code may be one; where the library is not there, any may."""
-    if not piece.startswith("+"):
+    """Whether it is as long as one; with a country code, if the library is there, whether it fits there."""
+    if not _LEAST_DIGITS <= len(_DIGIT.findall(piece)) <= _MOST_DIGITS or _DAYS.fullmatch(piece):
+        return False
+    if not piece.startswith(("+", "00")):
         return True
     try:
         import phonenumbers
     except ImportError:
         return True
     try:
-        return phonenumbers.is_possible_number(phonenumbers.parse(piece))
+        return phonenumbers.is_possible_number(phonenumbers.parse(re.sub("^00", "+", piece)))
     except phonenumbers.NumberParseException:
         return False
 
 
 _DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans], int, tuple[str, ...]], ...]] = (
-    ("secret", _by(_SECRETS), 0, ("pass", "key", "token", "secret", "pin", "code", "cvv", "combination",
-                                  "密码", "口令", "密钥", "令牌", "码", LONG)),
-    ("secret", _by(_CREDENTIAL), 0, ("pass", "pwd", "kennwort", "contrase", "парол", "密码", "口令", "open",
-                                     "code", "combination", "combo", "pin", "kombination", "código")),
+    ("secret", _keys, 0, (LONG, "-----begin")),
+    ("secret", _by(_NAMED), 1, ("pass", "kennwort", "pwd", "secret", "token", "credential", "key")),
+    ("secret", _by(_SECRETS), 0,
+     ("pass", "key", "token", "secret", "pin", "code", "cvv", "combination", "密码", "口令",
+      "密钥", "令牌", "码")),
+    ("secret", _by(_CREDENTIAL), 0,
+     ("pass", "pwd", "kennwort", "mdp", "contrase", "clave", "parola", "senha", "парол", "密码", "口令",
+      "open", "code", "combination", "combo", "pin", "kombination", "código", "codice")),
     ("card", _cards, 13, ("",)),
     ("account", _accounts, 2, ("",)),
-    *((kind, _papers(words), 4, ("",)) for kind, words in _PAPERS.items()),
+    ("account", _by(_ACCOUNT, "value"), 6,
+     ("account", "acct", "a/c", "routing", "sort code", "konto", "compte", "cuenta", "conto", "conta", "卡号",
+      "账", "帐号")),
+    *((kind, _papers(words), 3, ("",)) for kind, words in _PAPERS.items()),
     ("national number", _nationals, 7, ("",)),
     ("e-mail", _by(_EMAIL), 0, ("@",)),
-    ("address", _by(_ADDRESS), 1, ("",)),
+    ("address", _addresses, 1, ("",)),
     ("phone", _phones, _LEAST_DIGITS, ("",)),
 )  # fmt: skip
 """In the order of what tells more: a card is no phone number. Each with how many digits a text has at least
