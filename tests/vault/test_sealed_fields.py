@@ -88,6 +88,50 @@ def test_secrets_told_by_every_door_are_nowhere_in_the_folder(tmp_path: Path) ->
     assert file.read_bytes().startswith(b"SQLite format 3")
 
 
+def test_what_stands_beside_words_holds_no_secret_either(tmp_path: Path) -> None:
+    file, shown = tmp_path / "m.db", Access(Scope(), Role.READER)
+    init_vault(str(file), key=KEY, fields=True)
+    told = ["4111 1111 1111 1111", "5105105105105100", "+49 171 9998887", "Quokka-77", "hedda%40lund.example"]
+    with Engram.open(file, key=KEY) as memory:
+        shed = memory.remember("The shed is red and small").memory
+        memory.memories.feedback(shed.id, helpful=False, query="shed", because=f"I paid with {told[0]}.")
+        memory.sessions.complete("garden", "done", lessons=[f"Pay with {told[1]}. Then water it."])
+        memory.commitments.open("I will call Anna by Friday", waiting_on=told[2])
+        attic = memory.remember("The password of the attic is Quokka-77", source="note on Quokka-77").memory
+        memory.sources.research(
+            ["Hedda grows figs"], query="figs", urls=[f"https://example.org/?q={told[4]}"]
+        )
+        memory.answers.keep("me", told[0], b"request", (200, b"answer"), hours=1, most=9)
+        answer = memory.answers.find("me", told[0], b"request", hours=1)
+        seen = json.dumps(list(memory.seen_by(shown, "guest").export()), default=str)
+        opened = memory.get(attic.id)
+
+    assert answer == (200, b"answer")
+    assert opened is not None
+    assert (attic.source, opened.source) == ("import", "note on Quokka-77")
+    assert [word for word in told if word in seen] == []
+    assert found_in(tmp_path, told) == {}
+
+
+def test_what_better_rules_tell_is_sealed_when_the_file_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "m.db"
+    init_vault(str(file), key=KEY, fields=True)
+    with monkeypatch.context() as older:
+        older.setattr("engram.rules.sensitivity._DETECTORS", ())
+        older.setattr("engram.capture.change.YES", "yes")
+        with Engram.open(file, key=KEY) as memory:
+            memory.remember("The lamp is old", tags=["4111 1111 1111 1111"])
+            memory.observe("My PIN is 70093841 for the vault.", session="monday")
+            memory.remember("The password of the attic is Quokka-77")
+    in_clear = found_in(tmp_path, ["70093841", "Quokka-77", "4111 1111 1111 1111"])
+    Engram.open(file, key=KEY).close()
+
+    assert len(in_clear) == 3
+    assert found_in(tmp_path, ["70093841", "Quokka-77", "4111 1111 1111 1111"]) == {}
+
+
 def test_an_owner_reads_the_words_and_that_is_an_event_an_agent_reads_a_label() -> None:
     with Engram.open(":memory:", key=KEY) as memory:
         memory.remember("Anna's phone number is +49 171 2345678")

@@ -519,7 +519,7 @@ class Answers(Noun):
 
         False when the key was used for another request.
         """
-        kept = self._store.answers.find(caller, key)
+        kept = self._store.answers.find(caller, _hidden(key))
         if kept is None or kept.at < self._tools.clock.now() - timedelta(hours=hours):
             return None
         if kept.mark != sha256(request).hexdigest():
@@ -534,8 +534,13 @@ class Answers(Noun):
         status, body = answer
         now = self._tools.clock.now()
         sealed = seal(body, _key(caller, key, request), secrets.token_bytes(NONCE_BYTES), ABOUT)
-        kept = KeptAnswer(caller, key, sha256(request).hexdigest(), status, sealed, now)
+        kept = KeptAnswer(caller, _hidden(key), sha256(request).hexdigest(), status, sealed, now)
         self._store.answers.keep(kept, now - timedelta(hours=hours), most)
+
+
+def _hidden(key: str) -> str:
+    """What is kept of a key: callers make keys of what they send."""
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _key(caller: str, key: str, request: bytes) -> bytes:

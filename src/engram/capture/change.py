@@ -14,6 +14,7 @@ from engram.errors import EmbedderError, NotFound, UnknownValue
 from engram.model.event import Verb
 from engram.model.maintenance import Judgement
 from engram.model.memory import (
+    ANY_STATUS,
     SUSPICION,
     UNSEALED,
     Kind,
@@ -27,12 +28,22 @@ from engram.model.memory import (
     Verification,
 )
 from engram.model.plain import member, moment
-from engram.ports import Embedded, Tools, Unit
+from engram.model.scope import Access
+from engram.ports import Embedded, Tools, Unit, View
 from engram.rules import screen
 from engram.rules.archival import check_transition
 from engram.rules.enrich import findable, said_at, spoken_of, without_words
 from engram.rules.injection import SIGNS, marked, released
-from engram.rules.sealing import ALL, KEY, fingerprint, opened, opened_turn, sealed_turn, turned
+from engram.rules.sealing import (
+    ALL,
+    KEY,
+    fingerprint,
+    opened,
+    opened_turn,
+    sealed_turn,
+    turned,
+    without_secrets,
+)
 from engram.rules.sensitivity import at_least, tier_of
 from engram.text import names, words
 from engram.text.forms import FormsOnDemand, key_text
@@ -47,7 +58,9 @@ CHANGEABLE = ("content", "category", "tags", "details", *_AXES, *_SHARES, *_TIME
 _STANDING = {"status": Status, "verification": Verification}
 SLICE = 200
 """Memories that are sealed between two looks for more."""
-SEALED, YES, OPENED = "sealed", "yes", "the vault was taken away"
+SEALED, OPENED = "sealed", "the vault was taken away"
+YES = "yes, 2"
+"""The judgement that everything is sealed that is sensitive, and by which rules it was told."""
 STATUS_VERBS = {Status.ARCHIVED: Verb.ARCHIVED, Status.ACTIVE: Verb.RESTORED}
 
 
@@ -125,7 +138,10 @@ def _namespace(memory_id: str, tools: Tools) -> str:
 
 
 def seal_everything(tools: Tools, actor: str) -> int:
-    """Seal what came before there was a key; how many memories and turns. Once done it is not done again."""
+    """Seal what came before there was a key, or before rules told it; how many memories and turns.
+
+    Once done it is not done again, until rules tell more.
+    """
     keys, store = tools.keys, tools.store
     done = store.upkeep.judged(SEALED, [ALL]).get(ALL)
     if keys is None or (done is not None and done.verdict == YES):
@@ -133,6 +149,10 @@ def seal_everything(tools: Tools, actor: str) -> int:
     now = tools.clock.now()
     store.write(lambda unit: unit.upkeep.judge(Judgement(KEY, ALL, fingerprint(keys), now)), actor)
     count = store.write(lambda unit: unit.seal_turns("", partial(sealed_turn, keys=keys)), actor)
+    told = [one.id for one in store.memories.every(View(Access.everything(), ANY_STATUS)) if _tells(one)]
+    for memory_id in told:
+        update(memory_id, {"tier": Tier.CLEAR}, tools, actor, SEALED)
+    count += len(told)
     for tier in (Tier.SENSITIVE, Tier.CONFIDENTIAL):
         while found := store.memories.unsealed(tier, SLICE):
             for memory in found:
@@ -142,6 +162,13 @@ def seal_everything(tools: Tools, actor: str) -> int:
         store.vacuum()
     store.write(lambda unit: unit.upkeep.judge(Judgement(SEALED, ALL, YES, now)), actor)
     return count
+
+
+def _tells(memory: Memory) -> bool:
+    """Whether something sensitive lies in clear in a memory that was not told to be."""
+    return memory.tier is Tier.CLEAR and (
+        tier_of(memory.content) is not Tier.CLEAR or without_secrets(memory) is not memory
+    )
 
 
 def open_everything(tools: Tools, actor: str) -> int:
@@ -233,7 +260,7 @@ def alter(
 
     def work(unit: Unit) -> Memory:
         old = memory_in(unit, memory_id)
-        new = change(old)
+        new = change(old) if tools.keys is None else without_secrets(change(old))
         if new == old:
             return old
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())

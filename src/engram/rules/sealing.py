@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from engram.lazily import base64, hashlib, hmac
-from engram.model.memory import SUSPICION, Memory, SealedWords, Space, Tier
+from engram.model.memory import SOURCE_TRUST, SUSPICION, Memory, SealedWords, Space, Tier
 from engram.rules.injection import SIGNS
 from engram.rules.sensitivity import at_least, label, masked, redacted, sensitive_parts, tier_of
 from engram.text import re
@@ -52,15 +52,13 @@ def sealed(memory: Memory, keys: KeyRing) -> Memory:
     Its entities and metadata have to be worked out again from what is left.
     """
     if memory.tier is Tier.CLEAR:
-        tags, details = tuple(map(redacted, memory.tags)), _redacted(memory.details)
-        if tags == memory.tags and details == memory.details:
-            return memory
-        return replace(memory, tags=tags, details=details)
+        return without_secrets(memory)
     words = {
         "content": memory.content,
         "tags": list(memory.tags),
         "details": dict(memory.details),
         "speaker": memory.speaker,
+        "source": memory.source,
     }
     left = _label(memory.content, memory.tier)
     hides_all = left is not None
@@ -72,10 +70,23 @@ def sealed(memory: Memory, keys: KeyRing) -> Memory:
         tags=() if hides_all else tuple(map(redacted, memory.tags)),
         details=_kept(memory.details) if hides_all else _redacted(memory.details),
         speaker="" if hides_all else memory.speaker,
+        source=_kind_of(memory.source) if hides_all else redacted(memory.source),
         entities=(),
         metadata={},
         sealed=_seal(json.dumps(words, ensure_ascii=False, default=str), keys, memory.id),
     )
+
+
+def without_secrets(memory: Memory) -> Memory:
+    """The memory with nothing sensitive in what stands beside its words: tags, details and its source."""
+    tags, details, source = (
+        tuple(map(redacted, memory.tags)),
+        _redacted(memory.details),
+        redacted(memory.source),
+    )
+    if (tags, details, source) == (memory.tags, memory.details, memory.source):
+        return memory
+    return replace(memory, tags=tags, details=details, source=source)
 
 
 def opened(memory: Memory, keys: KeyRing | None) -> Memory:
@@ -91,6 +102,7 @@ def opened(memory: Memory, keys: KeyRing | None) -> Memory:
         tags=tuple(words["tags"]),
         details={**memory.details, **words["details"], **_kept(memory.details)},
         speaker=words["speaker"],
+        source=words.get("source", memory.source),
         forms=FormsOnDemand(words["content"]),
     )
 
@@ -212,12 +224,18 @@ def _kept(details: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in details.items() if name in KEPT_DETAILS}
 
 
+def _kind_of(source: str) -> str:
+    """What kind of source it is, without its name."""
+    kind = source.partition(":")[0]
+    return kind if kind in SOURCE_TRUST else "import"
+
+
 def _redacted(value: Any) -> Any:
     """Plain data with every text in it redacted."""
     if isinstance(value, str):
         return redacted(value)
     if isinstance(value, Mapping):
-        return {name: _redacted(item) for name, item in value.items()}
+        return {_redacted(name): _redacted(item) for name, item in value.items()}
     return [_redacted(item) for item in value] if isinstance(value, list | tuple) else value
 
 

@@ -168,8 +168,8 @@ Spans = Iterator[tuple[int, int]]
 
 # Signs that are written without spaces have no edge of a word: in 卡号4111 the number begins at the 4.
 _SIGNS: Final = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_START: Final = rf"(?<![^\W{_SIGNS}])"
-_END: Final = rf"(?![^\W{_SIGNS}])"
+_LETTER: Final = rf"[^\W{_SIGNS}]"
+_START, _END = rf"(?<!{_LETTER})", rf"(?!{_LETTER})"
 _EDGE = re.compile(_START)
 # A sentence may end behind a number; a decimal goes on.
 _NO_MORE: Final = rf"{_END}(?![.,:/-]\d)"
@@ -267,7 +267,7 @@ _ACCOUNT = re.compile(
     re.VERBOSE,
 )
 _EMAIL = re.compile(
-    rf"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w|{_START}[A-Za-z0-9][\w.+-]*@[\w-]+\.[\w.-]*[A-Za-z]"
+    rf"{_START}(?<![.+-])(?:{_LETTER}|[.+-])+(?:@|%40)(?:{_LETTER}|-)+\.(?:{_LETTER}|[.-])*{_LETTER}"
 )
 _SSN = re.compile(rf"{_START}(?<!-)(?!000|666|9\d\d)\d{{3}}-(?!00)\d{{2}}-(?!0000)\d{{4}}{_END}(?!-)")
 _PAPERS = {
@@ -331,7 +331,7 @@ _PHONE = re.compile(
     | 0\d{{1,4}}(?:[ .-]|\ ?/\ ?)?\d{{2,4}}(?:[ .-]?\d{{2,4}}){{1,4}}
     | 1[3-9]\d[ -]?\d{{4}}[ -]?\d{{4}}
     | \d{{10,11}}
-    )(?!(?!x\d)[^\W{_SIGNS}]|-(?=\w)|[.,:/]\d)""",
+    )(?!(?!x\d){_LETTER}|-(?=\w)|[.,:/]\d)""",
     re.VERBOSE,
 )
 # A number as people group theirs: only right behind a word that says what it is.
@@ -472,7 +472,7 @@ _DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans], int, tuple[str, ...]]
       "账", "帐号")),
     *((kind, _papers(words), 3, ("",)) for kind, words in _PAPERS.items()),
     ("national number", _nationals, 7, ("",)),
-    ("e-mail", _by(_EMAIL), 0, ("@",)),
+    ("e-mail", _by(_EMAIL), 0, ("@", "%40")),
     ("address", _addresses, 1, ("",)),
     ("phone", _phones, _LEAST_DIGITS, ("",)),
 )  # fmt: skip

@@ -21,6 +21,7 @@ from engram.model.clock import from_micros, to_micros
 from engram.model.event import Audited, AuditEntry, Event, Verb
 from engram.model.memory import Memory, Tier
 from engram.model.scope import Access
+from engram.rules.sealing import without_secrets
 from engram.store.sqlite import rows
 from engram.store.sqlite.connection import Db, Opener, ask, ask_value
 from engram.store.sqlite.readers import Readers
@@ -153,7 +154,8 @@ LIMIT :limit
 """
 
 END = (1 << 63) - 1
-WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker", "sealed")
+WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker", "source",
+         "sealed")  # fmt: skip
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
 PIECES = re.compile(r"[a-z0-9]{4,}|[^\W\x00-\x7f]{2}")
@@ -332,7 +334,17 @@ def difference(row: int, old: Memory, new: Memory, names: Sequence[str]) -> Diff
     if "forms" in names and isinstance(old.forms, FormsOnDemand) and isinstance(new.forms, FormsOnDemand):
         names = [name for name in names if name != "forms"]  # they follow from the content
     before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))
-    return Difference(row, before, after, is_secret=not old.tier is new.tier is Tier.CLEAR)
+    in_clear = old.tier is new.tier is Tier.CLEAR and not takes_out_secrets(old, new)
+    return Difference(row, before, after, is_secret=not in_clear)
+
+
+def takes_out_secrets(old: Memory, new: Memory) -> bool:
+    """Whether a change takes what is sensitive out of what stands beside the words, and nothing else."""
+    beside = (new.tags, new.details, new.source)
+    if beside == (old.tags, old.details, old.source):
+        return False
+    left = without_secrets(old)
+    return left is not old and beside == (left.tags, left.details, left.source)
 
 
 def drop(db: Db, row: int) -> None:

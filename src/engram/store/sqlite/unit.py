@@ -14,6 +14,7 @@ from engram.model.facts import Edge, EdgeType, Entity, Fact
 from engram.model.memory import Memory, Space, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Findable
+from engram.rules.sensitivity import redacted
 from engram.store.sqlite import (
     bus,
     facts,
@@ -202,7 +203,8 @@ class SqliteUnit:
         row, old = self._find(new.id)
         self._read[new.id] = row, new
         place = self._place(new.scope)
-        named = sqlite_names.mentioned(self._db, row) if new.sealed and not old.sealed else None
+        hides = (bool(new.sealed) and not old.sealed) or ledger.takes_out_secrets(old, new)
+        named = sqlite_names.mentioned(self._db, row) if hides else None
         differing = old.differing(new)
         change = ledger.difference(row, old, new, differing)
         self._last.clear()
@@ -524,8 +526,8 @@ class SqliteUnit:
     def _tell_of(
         self, verb: Verb, memory_id: str, scope: Scope, because: str, related: str, change: Difference | None
     ) -> None:
-        place = self._place(scope)[0]
+        place, told = self._place(scope)[0], redacted(because)
         event = PendingEvent(
-            self._clock.now(), self._actor, verb, memory_id, place, because, related, *self._under
+            self._clock.now(), self._actor, verb, memory_id, place, told, related, *self._under
         )
         self._events.append(event if change is None else ledger.changing(self._db, event, change))
