@@ -48,7 +48,7 @@ else:
     change = lazily("engram.capture.change")
     pipeline = lazily("engram.capture.pipeline")
 
-DRAFT_FIELDS = tuple(one.name for one in fields(Draft))
+DRAFT_FIELDS = tuple(field.name for field in fields(Draft))
 
 
 class Engram(Nouns, VerbsBefore):
@@ -202,12 +202,12 @@ class Engram(Nouns, VerbsBefore):
         out and why. Raises InvalidInput for what cannot be asked so, AccessDenied, TooManyRecalls.
         """
         question = recalling.question(self._caller, query, options)
-        found = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
-        found = self._caller.answered(found)
+        answer = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
+        answer = self._caller.answered(answer)
         if not self._caller.is_guest:
-            return found
+            return answer
         noise = self._tools.config.limits.noise
-        return without_figures(found, self._caller.access, chance(noise, len(found.hits)) if noise else ())
+        return without_figures(answer, self._caller.access, chance(noise, len(answer.hits)) if noise else ())
 
     def hand_over_recall(
         self, then: Callable[[bytes | None], None], ahead: int, query: str, **options: Unpack[RecallOptions]

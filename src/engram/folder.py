@@ -242,7 +242,7 @@ class NamespaceFiles:
             idle = [held for held in self._open.values() if not held.holders and held.memory is not None]
             beyond = len(self._open) - most
         if beyond > 0:
-            for held in sorted(idle, key=lambda one: one.is_answering)[:beyond]:
+            for held in sorted(idle, key=lambda open_file: open_file.is_answering)[:beyond]:
                 self._close(held, unless_held=True)
 
     def _close(self, held: OpenFile, *, unless_held: bool = False) -> None:
@@ -255,8 +255,8 @@ class NamespaceFiles:
             callers = list(held.facades.values())
             held.facades.clear()
             try:
-                for one in callers:
-                    one.settle()
+                for caller in callers:
+                    caller.settle()
             finally:
                 if memory is not None:
                     memory.close()
@@ -524,7 +524,7 @@ class FolderFacade(Routed):
     @property
     def writes_waiting(self) -> int:
         """How many writes wait to be carried out, in all files that are open."""
-        return sum(one.writes_waiting for one in self._files.open_memories())
+        return sum(open_memory.writes_waiting for open_memory in self._files.open_memories())
 
     def seen_by(self, access: Access, actor: str) -> Engram:
         """The same folder for another caller."""
@@ -537,7 +537,7 @@ class FolderFacade(Routed):
 
     def stats_of_open(self) -> Stats:
         """How much is kept in the files that are open now."""
-        return _stats([one.stats() for one in self._files.open_memories()])
+        return _stats([open_memory.stats() for open_memory in self._files.open_memories()])
 
     def settle(self) -> None:
         """Read what was heard here and still waits, in files that are open."""
@@ -584,13 +584,13 @@ def _examined(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, A
 
 def found_in_files(every: Mapping[str, Sequence[Finding]]) -> list[Finding]:
     """What was found in each file as one list: all of the default namespace, of the others what is wrong."""
-    mended = sum(one.mended for found in every.values() for one in found)
+    mended = sum(finding.mended for found in every.values() for finding in found)
     counted = Finding("files", ok=True, detail=f"{len(every):,} looked at", mended=mended)
     wrong = [
-        replace(one, detail=f"{namespace}: {one.detail}")
+        replace(finding, detail=f"{namespace}: {finding.detail}")
         for namespace, found in every.items()
-        for one in found
-        if namespace != DEFAULT_NAMESPACE and not one.ok
+        for finding in found
+        if namespace != DEFAULT_NAMESPACE and not finding.ok
     ]
     return [*every.get(DEFAULT_NAMESPACE, ()), counted, *wrong]
 
@@ -619,11 +619,11 @@ def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str,
         raise UpkeepBusy(path)
     counts = Counter[tuple[str, str]]()
     for report in reports:
-        counts.update({(one.step, one.rule): one.count for one in report.tallies})
+        counts.update({(tally.step, tally.rule): tally.count for tally in report.tallies})
     return replace(
         reports[-1],
         tallies=tuple(Tally(step, rule, count) for (step, rule), count in counts.items()),
-        decided=tuple(one for report in reports for one in report.decided),
+        decided=tuple(decision for report in reports for decision in report.decided),
         more=any(report.more for report in reports),
     )
 
@@ -650,9 +650,13 @@ def _purged(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any
     """A person goes from every file; a place from its own, and its tokens from where tokens are."""
     scope = more.get("scope")
     wanted = [name for name in self._names() if scope is None or name in (scope.namespace, DEFAULT_NAMESPACE)]
-    found: list[PurgeCertificate] = [self._as_owner(name, path, args, more) for name in wanted]
-    removed = sum((Counter(one.removed) for one in found), Counter[str]())
-    whole = replace(found[-1], removed=dict(removed), remaining=sum(one.remaining for one in found))
+    certificates: list[PurgeCertificate] = [self._as_owner(name, path, args, more) for name in wanted]
+    removed = sum((Counter(certificate.removed) for certificate in certificates), Counter[str]())
+    whole = replace(
+        certificates[-1],
+        removed=dict(removed),
+        remaining=sum(certificate.remaining for certificate in certificates),
+    )
     return cast("PurgeCertificate", self._as_owner(DEFAULT_NAMESPACE, "vault._signed", (whole,), {}))
 
 
@@ -681,11 +685,11 @@ def _adopted(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, An
     refused: list[Refusal] = []
     every: list[ImportedRecords] = []
     for namespace, records in by_name.items():
-        found: ImportedRecords = self._at(namespace, path, (list(records.values()),), rest)
+        imported: ImportedRecords = self._at(namespace, path, (list(records.values()),), rest)
         places = list(records)
-        ids.update(zip(places, found.ids, strict=False))
-        refused += [replace(one, index=places[one.index]) for one in found.refused]
-        every.append(found)
+        ids.update(zip(places, imported.ids, strict=False))
+        refused += [replace(refusal, index=places[refusal.index]) for refusal in imported.refused]
+        every.append(imported)
     return ImportedRecords(
         tuple(one for found in every for one in found.taken),
         tuple(one for found in every for one in found.known),

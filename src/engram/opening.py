@@ -195,8 +195,8 @@ def open_store(
             continue
         from engram.rules.sealing import ALL, KEY, fingerprint
 
-        known = store.upkeep.judged(KEY, [ALL]).get(ALL)
-        if known is None or known.verdict in ("", fingerprint(keys)):
+        judgement = store.upkeep.judged(KEY, [ALL]).get(ALL)
+        if judgement is None or judgement.verdict in ("", fingerprint(keys)):
             return store, keys
         store.close()
     if found:

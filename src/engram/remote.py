@@ -216,12 +216,12 @@ def _read(hint: Any, told: bytes) -> Any:
 _OfMemory = TypeVar("_OfMemory", Hit, Receipt)
 
 
-def _with_forms(one: _OfMemory) -> _OfMemory:
+def _with_forms(hit: _OfMemory) -> _OfMemory:
     """The same, its memory works its shorter forms out by itself: an answer leaves them out."""
-    memory = one.memory
+    memory = hit.memory
     if memory.forms != Forms():
-        return one
-    return replace(one, memory=replace(memory, forms=FormsOnDemand(memory.content)))
+        return hit
+    return replace(hit, memory=replace(memory, forms=FormsOnDemand(memory.content)))
 
 
 def _unknown(kind: type, told: Any) -> Any:

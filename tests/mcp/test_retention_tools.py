@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 
 from engram import Engram
 from engram.server.mcp.handshake import listed
-from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
+from engram.server.mcp.tools import ToolDispatcher, toolset
 from engram.testing import FakeClock, HashEmbedder
 
 Call = Callable[..., Any]
@@ -28,7 +30,7 @@ def memory(tmp_path: Path) -> Iterator[Engram]:
 @pytest.fixture
 def call(memory: Engram) -> Call:
     """The answer of a tool as its text block holds it."""
-    door = ToolDispatcher(TOOLSETS["retention"])
+    door = ToolDispatcher(toolset("retention"))
 
     def call(name: str, /, **given: Any) -> Any:
         answer = door.call(memory, name, given)
@@ -181,3 +183,11 @@ def test_each_tool_answers_with_the_fields_its_document_names(
         answer = call(name, **given)
         missing += [(name, field) for field in wanted.split() if field not in answer]
     assert missing == []
+
+
+def test_they_are_loaded_only_when_they_are_asked_for() -> None:
+    names = "[name for name in sys.modules if name.endswith('retention_tools')]"
+    code = f"import sys; from engram.server.mcp.tools import toolset; toolset('full'); print({names})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert done.stdout.split() == ["[]"]

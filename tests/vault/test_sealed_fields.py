@@ -22,7 +22,7 @@ from engram.model.capture import Outcome
 from engram.model.event import Audited
 from engram.model.memory import Status, Suspicion, Tier
 from engram.model.scope import Access, Role, Scope
-from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
+from engram.server.mcp.tools import ToolDispatcher, toolset
 
 KEY = bytes(range(32))
 OTHER = bytes(range(32, 64))
@@ -173,7 +173,7 @@ def test_a_model_that_asks_in_the_owners_name_gets_labels() -> None:
     with Engram.open(":memory:", key=KEY) as memory:
         memory.remember("Anna's phone number is +49 171 2345678")
         memory.remember("The alarm code is 48213 at the summer house")
-        door = ToolDispatcher(TOOLSETS["full"])
+        door = ToolDispatcher(toolset("full"))
         told = [
             str(door.call(memory, "memory_search", {"query": q}))
             for q in ("Anna phone", "summer house alarm")

@@ -77,13 +77,15 @@ def packed(
         workspace=workspace,
         loops=tuple(one for one in loops(caller.tools, view.access, closed=False) if told(one)),
         conflicts=tuple(
-            (one.a, one.b) for one in Conflicts(caller).list(CONFLICTS_LIMIT) if told(one.a) and told(one.b)
+            (conflict.a, conflict.b)
+            for conflict in Conflicts(caller).list(CONFLICTS_LIMIT)
+            if told(conflict.a) and told(conflict.b)
         ),
         triggers=tuple(matching(said, caller.tools.store.triggers.known(view.access))),
     )
-    found = packing.build(asked, caller.tools)
-    caller.gate.shown(_lines(found.sections))
-    return found
+    pack = packing.build(asked, caller.tools)
+    caller.gate.shown(_lines(pack.sections))
+    return pack
 
 
 def _lines(sections: Sequence[BriefSection]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def page(
     if view.filters.as_of is None:
         return found
     was = then(found, caller.tools.store, view.filters.as_of)
-    return replace(found, memories=tuple(was[one.id] for one in found if one.id in was))
+    return replace(found, memories=tuple(was[memory.id] for memory in found if memory.id in was))
 
 
 def everything(
@@ -123,7 +123,7 @@ class Trash(Noun):
         first, most = whole("offset", offset, 0, FURTHEST), whole("limit", limit, 1, PAGE_LIMIT)
         total = self._store.memories.count(View(self._caller.access, LYING))
         found = islice(self._all(), first, first + most) if first < total else ()
-        return Lying(tuple(Discarded(one, one.modified_at) for one in found), total)
+        return Lying(tuple(Discarded(memory, memory.modified_at) for memory in found), total)
 
     def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring a memory back. Raises NotFound when it does not lie there."""
@@ -143,9 +143,9 @@ class Trash(Noun):
         if also_in_use and self._caller.access.role is not Role.OWNER:
             raise AccessDenied("remove what is in use; only an owner may")
         mine = [
-            one.id
-            for one in self._all(ANY_STATUS if also_in_use else LYING)
-            if self._caller.access.may_write(one.scope) and (until is None or one.modified_at < until)
+            memory.id
+            for memory in self._all(ANY_STATUS if also_in_use else LYING)
+            if self._caller.access.may_write(memory.scope) and (until is None or memory.modified_at < until)
         ]
         for start in range(0, len(mine), AT_ONCE):
             self._erase(mine[start : start + AT_ONCE], because)
@@ -328,8 +328,8 @@ ALIKE = 50
 
 def known(name: str, entities: EntityStore, access: Access) -> Entity | None:
     """The entity of this name; if there is none, the only one that the name can mean."""
-    found = entities.get(name, access)
-    if found is not None:
-        return found
+    entity = entities.get(name, access)
+    if entity is not None:
+        return entity
     near = [*entities.among(sorted(also_called(name)), access), *entities.like(name, access, ALIKE)]
     return resolve(Named(name), near)

@@ -92,7 +92,7 @@ class Bus(Noun):
 
     def unsubscribe(self, subscription_id: str) -> bool:
         """End a subscription; what was delivered stays. Whether there was one."""
-        mine = [one for one in self.subscriptions() if one.id == subscription_id]
+        mine = [subscription for subscription in self.subscriptions() if subscription.id == subscription_id]
         if not mine:
             return False
         self._caller.check_write(mine[0].scope)

@@ -147,10 +147,10 @@ class WriteAllowance:
                 self._keep(now)
 
     def _read(self, now: datetime) -> dict[int, Counter[str]]:
-        known = self.tools.store.upkeep.sketch(self._place, WRITTEN, self._actor)
+        sketch = self.tools.store.upkeep.sketch(self._place, WRITTEN, self._actor)
         since = int((now.timestamp() - DAY_S) // COUNTED_S)
         self._kept = {
-            int(at): Counter(one) for at, one in (known.body if known else {}).items() if int(at) > since
+            int(at): Counter(one) for at, one in (sketch.body if sketch else {}).items() if int(at) > since
         }
         return self._kept
 
@@ -262,20 +262,20 @@ class CallerContext:
             seen.append(one)
         return seen
 
-    def answered(self, found: Recall) -> Recall:
+    def answered(self, answer: Recall) -> Recall:
         """A recall as this caller may see it."""
         if self.tools.keys is None:
-            return found
-        seen = self.shown([hit.memory for hit in found.hits])
-        asked = hmac.digest(self.tools.keys.key(HASH), found.question.text.encode(), "sha256")
-        tiers = Counter(hit.memory.tier.value for hit in found.hits)
+            return answer
+        seen = self.shown([hit.memory for hit in answer.hits])
+        asked = hmac.digest(self.tools.keys.key(HASH), answer.question.text.encode(), "sha256")
+        tiers = Counter(hit.memory.tier.value for hit in answer.hits)
         self.note(Audited.READ, asked.hex()[:DIGEST_LENGTH], tiers)
         hits = [
-            hit if one is hit.memory else replace(hit, memory=one, text=one.content)
-            for hit, one in zip(found.hits, seen, strict=True)
-            if one is not None
+            hit if memory is hit.memory else replace(hit, memory=memory, text=memory.content)
+            for hit, memory in zip(answer.hits, seen, strict=True)
+            if memory is not None
         ]
-        return replace(found, hits=tuple(hits))
+        return replace(answer, hits=tuple(hits))
 
     def write(self, drafts: list[Draft]) -> list[Receipt]:
         """Remember the drafts, all or none."""
@@ -308,9 +308,9 @@ class CallerContext:
             with suppress(EmbedderError):
                 self.owing = embed_missing(self.tools, most=OWED_SLICE) >= OWED_SLICE
 
-    def mine(self, one: Draft) -> Draft:
+    def mine(self, draft: Draft) -> Draft:
         """A draft without a place of its own belongs where the caller stands."""
-        return replace(one, scope=self.access.scope) if one.scope == HERE else one
+        return replace(draft, scope=self.access.scope) if draft.scope == HERE else draft
 
     def check_write(self, scope: Scope) -> None:
         """Raises AccessDenied unless the caller may write there."""
@@ -459,17 +459,17 @@ class Tokens(Noun):
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
         self._check(None)
         may_write = self._caller.access.may_write
-        known = [token for _, token in self._store.tokens.known() if may_write(token.scope)]
-        return [token for token in known if revoked or token.revoked_at is None]
+        tokens = [token for _, token in self._store.tokens.known() if may_write(token.scope)]
+        return [token for token in tokens if revoked or token.revoked_at is None]
 
     def revoke(self, token_id: str) -> Token:
         """Take a token back, by its id or its name if only one has it. It lets nobody in any more."""
-        found = [token for token in self.list() if token_id in (token.id, token.name)]
-        if len(found) != 1:
-            told = "several tokens have this name: give the id" if found else "there is no such token"
+        tokens = [token for token in self.list() if token_id in (token.id, token.name)]
+        if len(tokens) != 1:
+            told = "several tokens have this name: give the id" if tokens else "there is no such token"
             raise InvalidInput(f"{token_id[:60]!r}: {told}; `engram token list` shows them.")
-        self._store.tokens.revoke(found[0].id, self._tools.clock.now())
-        return found[0]
+        self._store.tokens.revoke(tokens[0].id, self._tools.clock.now())
+        return tokens[0]
 
     def bearer(self, secret: str) -> Token | None:
         """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
@@ -485,7 +485,7 @@ class Tokens(Noun):
     def is_valid(self, token_id: str) -> bool:
         """Whether a token still lets somebody in."""
         known, now = self._store.tokens.known(), self._tools.clock.now()
-        return any(one.id == token_id and one.is_valid(now) for _, one in known)
+        return any(token.id == token_id and token.is_valid(now) for _, token in known)
 
     def any_valid(self) -> bool:
         """Whether anybody could come in by a token now."""

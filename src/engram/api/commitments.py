@@ -84,10 +84,10 @@ class Commitments(Noun):
             scope=scope or HERE,
             session=session,
         )
-        kept = self._caller.write([self._caller.mine(draft)])[0].memory
-        if any(kept.details.get(name) != value for name, value in details.items()):  # it was known already
-            kept = self._set(kept.id, state, "opened again", due=until, whom=waiting_on)
-        return loop(kept, now)
+        memory = self._caller.write([self._caller.mine(draft)])[0].memory
+        if any(memory.details.get(name) != value for name, value in details.items()):  # it was known already
+            memory = self._set(memory.id, state, "opened again", due=until, whom=waiting_on)
+        return loop(memory, now)
 
     def list(
         self, state: LoopState | str | None = None, *, limit: int = 100, scope: Scope | None = None
@@ -96,9 +96,9 @@ class Commitments(Noun):
         wanted: LoopState | None = None if state is None else member("state", LoopState, state)
         most, now = whole("limit", limit, 1, PAGE_LIMIT), self._tools.clock.now()
         closed = wanted is not None and not wanted.is_open
-        found = loops(self._tools, self._caller.at(scope), closed=closed)
-        fitting = [one for one in found if wanted is None or state_of(one) is wanted]
-        return [loop(one, now) for one in fitting[:most]]
+        memories = loops(self._tools, self._caller.at(scope), closed=closed)
+        fitting = [memory for memory in memories if wanted is None or state_of(memory) is wanted]
+        return [loop(memory, now) for memory in fitting[:most]]
 
     def get(self, commitment_id: str) -> Commitment:
         """One loop by its id or the beginning of it. Raises NotFound, also for a memory that is none."""
@@ -181,9 +181,11 @@ def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
         if closed
         else (Filters(categories=kind, not_tags=over), Filters(tags_any=kind, not_tags=over))
     )
-    found = {one.id: one for fit in fits for one in _oldest(View(access, fit), tools)}
-    fitting = [one for one in found.values() if is_loop(one) and state_of(one).is_open is not closed]
-    return sorted(fitting, key=lambda one: (one.happened_at, one.content, one.id))
+    found = {memory.id: memory for fit in fits for memory in _oldest(View(access, fit), tools)}
+    fitting = [
+        memory for memory in found.values() if is_loop(memory) and state_of(memory).is_open is not closed
+    ]
+    return sorted(fitting, key=lambda memory: (memory.happened_at, memory.content, memory.id))
 
 
 def _oldest(view: View, tools: Tools) -> list[Memory]:
@@ -265,9 +267,9 @@ class Triggers(Noun):
     def get(self, trigger_id: str) -> Trigger:
         """One trigger by its id."""
         wanted = screen.readable("id", trigger_id).strip().lower()
-        for one in self.list():
-            if one.id == wanted:
-                return one
+        for trigger in self.list():
+            if trigger.id == wanted:
+                return trigger
         raise InvalidInput(f"There is no trigger {trigger_id[:60]!r}; `engram triggers` lists them.")
 
     def update(
@@ -291,16 +293,16 @@ class Triggers(Noun):
 
     def match(self, message: str) -> Found:
         """The triggers that a message sets off."""
-        return [one for one, _ in matching(screen.readable("message", message), self.list())]
+        return [trigger for trigger, _ in matching(screen.readable("message", message), self.list())]
 
     def _own(self, trigger_id: str) -> Trigger:
-        found = self.get(trigger_id)
-        if not self._caller.access.may_write(found.scope):
-            raise AccessDenied(f"change triggers of {found.scope}")
-        return found
+        trigger = self.get(trigger_id)
+        if not self._caller.access.may_write(trigger.scope):
+            raise AccessDenied(f"change triggers of {trigger.scope}")
+        return trigger
 
     def _pages(self, given: Any) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._page(one) for one in _words("pages", given)))
+        return tuple(dict.fromkeys(self._page(word) for word in _words("pages", given)))
 
     def _page(self, given: str) -> str:
         kind, colon, name = given.partition(":")

@@ -103,7 +103,7 @@ class Contexts:
             history=self._history(wanted),
             sections=wanted.sections or Sections(),
             budget=budget,
-            standing=tuple(one for one in self._standing(wanted) if not one.is_over(now)),
+            standing=tuple(memory for memory in self._standing(wanted) if not memory.is_over(now)),
             tree=wanted.tree or learned.tree(scope=wanted.scope),
             known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
             summarize=(None if isinstance(advisor, NoAdvisor) else advisor.summarize),
@@ -137,8 +137,8 @@ class Contexts:
         known: dict[tuple[Access, bool], tuple[Memory, ...]] = kept if at == now else {}
         if place not in known:
             views = (View(place[0], filters) for filters in standing(bare=bare))
-            found = tuple(one for view in views for one in tools.store.memories.page(view, STANDING))
-            tools.kept["standing"] = (now, known := {**known, place: found})
+            memories = tuple(memory for view in views for memory in tools.store.memories.page(view, STANDING))
+            tools.kept["standing"] = (now, known := {**known, place: memories})
         return known[place]
 
     def _history(self, wanted: PromptOptions) -> tuple[Message, ...]:
@@ -194,7 +194,7 @@ def brief(
 ) -> Brief:
     """What helps with a question in at most `budget` tokens; with `pinned`, what always matters too."""
     query = query.strip()
-    kept = [
+    memories = [
         one
         for filters in (standing(bare=not query) if pinned else ())
         for one in memory.list(filters=filters, limit=STANDING)
@@ -207,7 +207,7 @@ def brief(
         return [*memory.recall(query, limit=limit, session=session, dry=dry, expand=False if dry else None)]
 
     model = LanguageModel("", window=max(budget, 1) * 2)
-    made = build(PromptRequest("", model, ContextConfig(), budget=budget, standing=tuple(kept)), find)
+    made = build(PromptRequest("", model, ContextConfig(), budget=budget, standing=tuple(memories)), find)
     return Brief(made.recalled, made.ids, count(made.recalled))
 
 

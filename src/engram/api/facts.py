@@ -123,10 +123,10 @@ class Facts(Noun):
         any_time = history or at is not None
         filters = ANY_STATUS if any_time else Filters()
         now = self._tools.clock.now()
-        found = self._store.facts.find(
+        claims = self._store.facts.find(
             query, View(access, filters), most if any_time else min(2 * most, PAGE_LIMIT)
         )
-        return [claim for claim in found if any_time or holds(claim, now)][:most]
+        return [claim for claim in claims if any_time or holds(claim, now)][:most]
 
     def mentioned(self, text: str, *, limit: int = 100) -> Claims:
         """Facts that hold and are about something whose name stands in a text, word for word."""
@@ -140,13 +140,13 @@ class Facts(Noun):
     def of(self, memory_id: str) -> Claims:
         """What one memory states, in the order of its words."""
         memory = self._caller.seen(memory_id)
-        known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
-        return [Claim(fact, memory) for fact in known]
+        facts = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
+        return [Claim(fact, memory) for fact in facts]
 
     def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
         """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
-        found = self.query(_part("subject", subject), predicate, history=True, limit=limit)
-        dated_ones = [dated(claim) for claim in found]
+        claims = self.query(_part("subject", subject), predicate, history=True, limit=limit)
+        dated_ones = [dated(claim) for claim in claims]
         return sorted(dated_ones, key=lambda one: one.fact.valid_from or one.memory.happened_at)
 
     def conflicts(self, limit: int = DISPUTES) -> Pairs:
@@ -220,20 +220,20 @@ class Facts(Noun):
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
         view, now = View(self._caller.access, Filters()), self._tools.clock.now()
         find = self._store.facts.find
-        found = [
+        claims = [
             *find(FactQuery(subjects=names), view, limit),
             *find(FactQuery(objects=names), view, limit),
         ]
-        return [claim for claim in found if holds(claim, now)]
+        return [claim for claim in claims if holds(claim, now)]
 
     def _meant(self, memory: Memory, fact: Fact | None) -> Fact:
-        known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
-        if fact is None and len(known) == 1:
-            return known[0]
-        for one in known:
+        facts = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
+        if fact is None and len(facts) == 1:
+            return facts[0]
+        for one in facts:
             if fact is not None and _triple(one) == _triple(fact):
                 return one
-        told = tuple(" ".join(_triple(one)) for one in known)
+        told = tuple(" ".join(_triple(one)) for one in facts)
         raise UnknownValue("fact of this memory", "" if fact is None else " ".join(_triple(fact)), told)
 
     def _end(self, memory: Memory, over: Fact, at: datetime, because: str) -> Memory:
@@ -276,8 +276,8 @@ def _triple(fact: Fact) -> tuple[str, str, str]:
 
 
 def _triple_of(one: Any) -> tuple[str, ...]:
-    found = stated("", {"facts": [one]}, "")
-    return _triple(found[0]) if found else ()
+    facts = stated("", {"facts": [one]}, "")
+    return _triple(facts[0]) if facts else ()
 
 
 def _listed(memory: Memory) -> list[Any]:
@@ -361,10 +361,10 @@ class Entities(Noun):
 
     def merge(self, keep: str, other: str) -> Entity:
         """Say that two entities are one; it is shown by the first name. `split` takes it back."""
-        one, two = self._known(keep), self._known(other)
-        if one.key == two.key:
+        entity, two = self._known(keep), self._known(other)
+        if entity.key == two.key:
             raise InvalidInput(f"{keep!r} and {other!r} are names of one entity already.")
-        return self.alias(one.name, two.name)
+        return self.alias(entity.name, two.name)
 
     def split(self, name: str) -> Entity | None:
         """Make a name stand for an entity of its own again, with the memories that use this name.
@@ -407,8 +407,8 @@ class Entities(Noun):
         claims = store.facts.find(FactQuery(predicates=asked(role["role"])), view, FACTS)
         now = self._tools.clock.now()
         named = [claim.fact.object for claim in claims if holds(claim, now)]
-        found = (store.entities.get(one, self._caller.access) for one in named)
-        return next((one for one in found if one is not None), None)
+        entities = (store.entities.get(one, self._caller.access) for one in named)
+        return next((entity for entity in entities if entity is not None), None)
 
     def _known(self, name: str) -> Entity:
         entity = self._store.entities.get(_name(name), self._caller.access)

@@ -51,13 +51,13 @@ class Gaps(Noun):
 
     def list(self, *, limit: int = 50, scope: Scope | None = None) -> Found:
         """Open gaps, the weightiest first."""
-        found = opened(self._caller, self._caller.at(scope))
-        return found[: whole("limit", limit, 1, PAGE_LIMIT)]
+        gaps = opened(self._caller, self._caller.at(scope))
+        return gaps[: whole("limit", limit, 1, PAGE_LIMIT)]
 
     def get(self, gap_id: str) -> Gap:
         """One open gap by its key or the beginning of it. Raises InvalidInput."""
         wanted = screen.readable("id", gap_id).strip().lower()
-        fitting = [one for one in opened(self._caller, self._caller.access) if one.key.startswith(wanted)]
+        fitting = [gap for gap in opened(self._caller, self._caller.access) if gap.key.startswith(wanted)]
         if len(fitting) != 1 or len(wanted) <= len("gap-"):
             raise InvalidInput(f"There is no open gap {gap_id[:60]!r}; `engram gaps` lists them.")
         return fitting[0]
@@ -122,11 +122,11 @@ class Gaps(Noun):
 
 def opened(caller: CallerContext, access: Access) -> Found:
     """The open gaps of places that somebody sees, the weightiest first."""
-    found = [
+    gaps = [
         value_from(Gap, sketch.body, key=sketch.key, scope=sketch.scope)
         for sketch in caller.tools.store.upkeep.sketches(GAP, access, SEEN)
     ]
-    return sorted(found, key=lambda one: (-one.weight, one.key))
+    return sorted(gaps, key=lambda gap: (-gap.weight, gap.key))
 
 
 def of_place(caller: CallerContext, scope: Scope) -> Found:
@@ -176,8 +176,8 @@ def note_in_vain(caller: CallerContext, question: Question) -> None:
         sketches.append(Sketch(scope, IN_VAIN, name.casefold(), body, now))
 
     def work(unit: Unit) -> None:
-        for one in sketches:
-            unit.upkeep.sketch(one)
+        for sketch in sketches:
+            unit.upkeep.sketch(sketch)
 
     caller.tools.store.write_later(work, caller.actor)
 

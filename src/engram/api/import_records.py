@@ -46,7 +46,7 @@ TIMES = ("created_at", "modified_at", "last_accessed", "verified_at")
 OF_PERSONS = "import"
 """Where a relation comes from that a record brought along."""
 _ID = re.compile(r"[0-9a-z][0-9a-z_.-]{7,63}")
-_EDGE_TYPES = {str(one): one for one in EdgeType}
+_EDGE_TYPES = {str(edge_type): edge_type for edge_type in EdgeType}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,18 +185,18 @@ def _usage(value: Any) -> Usage:
     return Usage(**{name: count for name, count in value.items() if name in names})
 
 
-def _there(caller: CallerContext, one: _Ready) -> tuple[Memory | None, bool]:
+def _there(caller: CallerContext, ready: _Ready) -> tuple[Memory | None, bool]:
     """The memory that has a record's id, and whether it is archived as the import of it was taken back."""
-    memory = caller.tools.store.memories.get(one.kept["id"], caller.access) if "id" in one.kept else None
+    memory = caller.tools.store.memories.get(ready.kept["id"], caller.access) if "id" in ready.kept else None
     if memory is None or memory.status is not Status.ARCHIVED:
         return memory, False
     last = caller.tools.store.ledger.events(memory.id, caller.access, 1)
     return memory, bool(last) and last[0].rule == UNDO_RULE
 
 
-def _is_there(caller: CallerContext, one: _Ready) -> bool:
-    there, taken_back = _there(caller, one)
-    return there is not None and there.scope == one.draft.scope and not taken_back
+def _is_there(caller: CallerContext, ready: _Ready) -> bool:
+    there, taken_back = _there(caller, ready)
+    return there is not None and there.scope == ready.draft.scope and not taken_back
 
 
 def _write(
@@ -292,7 +292,7 @@ class _Relations:
         ends = {id_of(name) for some in self._told.values() for told in some for name in _ends(told)}
         found = caller.tools.store.memories
         there = (found.get(name, caller.access) for name in ends - self._coming)
-        self._placed: dict[str, str] = {one.id: one.id for one in there if one is not None}
+        self._placed: dict[str, str] = {memory.id: memory.id for memory in there if memory is not None}
         self._ahead: list[tuple[str, Mapping[str, Any]]] = []
         """Relations, and whose they are, whose other end comes later."""
         self._left: list[tuple[str, Mapping[str, Any]]] = []

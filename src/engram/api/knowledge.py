@@ -63,14 +63,14 @@ class Knowledge(Noun):
 
     def profile(self, *, scope: Scope | None = None) -> Behaviour:
         """How somebody is and wants things, in few lines."""
-        found = self._sketches("profile", PLACES, scope)
-        traits = tuple(Trait(**line) for one in found for line in one.body["lines"])
-        habits = [one.body["habits"] for one in found]
+        sketches = self._sketches("profile", PLACES, scope)
+        traits = tuple(Trait(**line) for sketch in sketches for line in sketch.body["lines"])
+        habits = [sketch.body["habits"] for sketch in sketches]
         return Behaviour(traits, *(_united(habits, name) for name in ("topics", "languages", "hours")))
 
     def identity(self, *, scope: Scope | None = None) -> Reflections:
         """What somebody says about themselves; its gist when it is long."""
-        found = [one.body for one in self._sketches("identity", PLACES, scope)]
+        found = [sketch.body for sketch in self._sketches("identity", PLACES, scope)]
         return Reflections(
             "\n".join(one["text"] for one in found),
             sum(one["memories"] for one in found),
@@ -80,8 +80,8 @@ class Knowledge(Noun):
 
     def map(self, *, scope: Scope | None = None) -> KnowledgeMap:
         """How well each domain is known, the largest first."""
-        found = self._sketches("map", PLACES, scope)
-        domains = [Domain(**line) for one in found for line in one.body["domains"]]
+        sketches = self._sketches("map", PLACES, scope)
+        domains = [Domain(**line) for sketch in sketches for line in sketch.body["domains"]]
         domains.sort(key=lambda one: (-one.memories, one.label))
         memories = sum(domain.memories for domain in domains)
         covered = sum(domain.confidence * domain.memories for domain in domains)
@@ -94,36 +94,36 @@ class Knowledge(Noun):
         clean = " ".join(screen.readable("name", name).split())
         entity = known(clean, self._store.entities, self._caller.access) if clean else None
         key = (entity.name if entity is not None else clean).casefold()
-        found = [
-            value_from(Card, one.body)
-            for one in self._sketches("card", PAGE_LIMIT, None, key)
-            if one.key == key
+        cards = [
+            value_from(Card, sketch.body)
+            for sketch in self._sketches("card", PAGE_LIMIT, None, key)
+            if sketch.key == key
         ]
-        return max(found, key=lambda one: one.memories, default=None)
+        return max(cards, key=lambda one: one.memories, default=None)
 
     def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
         """Cards by name; those whose name begins so."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
         beginning = screen.readable("prefix", prefix).strip().casefold()
-        return [value_from(Card, one.body) for one in self._sketches("card", most, scope, beginning)]
+        return [value_from(Card, sketch.body) for sketch in self._sketches("card", most, scope, beginning)]
 
     def core(self, *, scope: Scope | None = None) -> CoreSummary:
         """What has proved itself, in a few lines."""
-        found = self._sketches("core", PLACES, scope)
+        sketches = self._sketches("core", PLACES, scope)
         return CoreSummary(
-            "\n".join(one.body["text"] for one in found),
-            tuple(line for one in found for line in one.body["lines"]),
-            sum(one.body["memories"] for one in found),
+            "\n".join(sketch.body["text"] for sketch in sketches),
+            tuple(line for sketch in sketches for line in sketch.body["lines"]),
+            sum(sketch.body["memories"] for sketch in sketches),
         )
 
     def topics(self, *, scope: Scope | None = None) -> Topics:
         """What memories are about, the commonest topics first."""
         united: dict[str, list[Mapping[str, Any]]] = {}
-        for one in self._sketches("topics", PLACES, scope):
-            for line in one.body["topics"]:
+        for sketch in self._sketches("topics", PLACES, scope):
+            for line in sketch.body["topics"]:
                 united.setdefault(line["topic"], []).append(line)
         found = [_topic(name, some) for name, some in united.items()]
-        return sorted(found, key=lambda one: (-one.memories, one.topic))
+        return sorted(found, key=lambda topic: (-topic.memories, topic.topic))
 
     def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
         """What was going on together, the latest first."""
@@ -132,37 +132,40 @@ class Knowledge(Noun):
         keys = [(key, row.scope) for row in rows for key, *_ in row.body["boxes"][-most:]]
         keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
         store = self._store.upkeep
-        found = (store.sketch(place, "box", key) for key, place in keys[:most])
+        sketches = (store.sketch(place, "box", key) for key, place in keys[:most])
         return [
             value_from(
                 Box,
-                {**one.body, "started": one.body["from"], "ended": one.body["to"]},
-                key=one.key,
-                title=one.title,
+                {**sketch.body, "started": sketch.body["from"], "ended": sketch.body["to"]},
+                key=sketch.key,
+                title=sketch.title,
             )
-            for one in found
-            if one is not None
+            for sketch in sketches
+            if sketch is not None
         ]
 
     def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
         """Threads of boxes about the same, the one that was last taken up first."""
         found = [
-            value_from(Trace, one.body, key=one.key, title=one.title)
-            for one in self._sketches("trace", PLACES, scope)
+            value_from(Trace, sketch.body, key=sketch.key, title=sketch.title)
+            for sketch in self._sketches("trace", PLACES, scope)
         ]
-        return sorted(found, key=lambda one: one.last, reverse=True)[: whole("limit", limit, 1, PAGE_LIMIT)]
+        return sorted(found, key=lambda trace: trace.last, reverse=True)[
+            : whole("limit", limit, 1, PAGE_LIMIT)
+        ]
 
     def patterns(self, *, limit: int = 50, scope: Scope | None = None) -> Patterns:
         """What similar episodes have in common, the most repeated first."""
         found = [
-            value_from(Pattern, one.body, memory=one.key) for one in self._sketches("schema", PLACES, scope)
+            value_from(Pattern, sketch.body, memory=sketch.key)
+            for sketch in self._sketches("schema", PLACES, scope)
         ]
-        ordered = sorted(found, key=lambda one: (-one.episodes, one.memory))
+        ordered = sorted(found, key=lambda pattern: (-pattern.episodes, pattern.memory))
         return ordered[: whole("limit", limit, 1, PAGE_LIMIT)]
 
     def guidelines(self, *, scope: Scope | None = None) -> Guidelines:
         """What past runs and recalls teach about shortening and letting go."""
-        found = [one.body for one in self._sketches("guidelines", PLACES, scope)]
+        found = [sketch.body for sketch in self._sketches("guidelines", PLACES, scope)]
         return Guidelines(
             tuple(RuleAdvice(**line) for one in found for line in one["rules"]),
             tuple(CategoryAdvice(**line) for one in found for line in one["categories"]),
@@ -191,11 +194,11 @@ class Knowledge(Noun):
 
         asked = f" {_WORDS.sub(' ', about.casefold())} "
         open_: dict[str, list[str]] = {}
-        for one in self._sketches(GAP, PAGE_LIMIT, scope):
-            name = str(one.body["about"])
+        for sketch in self._sketches(GAP, PAGE_LIMIT, scope):
+            name = str(sketch.body["about"])
             if name and f" {_WORDS.sub(' ', name.casefold())} " in asked:
                 open_.setdefault(name, []).append(
-                    str(one.body["expects"] or one.body["question"]).rstrip("?")
+                    str(sketch.body["expects"] or sketch.body["question"]).rstrip("?")
                 )
         if not open_:
             return None
@@ -208,15 +211,21 @@ class Knowledge(Noun):
     def _tree(self, roots: list[Sketch], scope: Scope | None) -> Abstraction:
         if not roots:
             return Abstraction()
-        branches = {(one.scope, one.key): one for one in self._sketches("branch", PLACES * 10, scope)}
+        branches = {
+            (sketch.scope, sketch.key): sketch for sketch in self._sketches("branch", PLACES * 10, scope)
+        }
         clusters, domains = [], []
         for root in roots:
             for domain in root.body["domains"]:
                 keys = [(root.scope, key) for key in domain["branches"]]
-                some = [branches[key] for key in keys if key in branches]
-                clusters += [Gist(one.body["text"], one.sources) for one in some]
-                domains.append(Gist(domain["text"], tuple(id_ for one in some for id_ in one.sources)))
-        return Abstraction(tuple(clusters), tuple(domains), " ".join(one.body["paragraph"] for one in roots))
+                sketches = [branches[key] for key in keys if key in branches]
+                clusters += [Gist(sketch.body["text"], sketch.sources) for sketch in sketches]
+                domains.append(
+                    Gist(domain["text"], tuple(id_ for sketch in sketches for id_ in sketch.sources))
+                )
+        return Abstraction(
+            tuple(clusters), tuple(domains), " ".join(sketch.body["paragraph"] for sketch in roots)
+        )
 
 
 def _united(habits: list[Mapping[str, Any]], name: str) -> tuple[Any, ...]:

@@ -556,8 +556,10 @@ class Maintenance(Noun):
             return report
         # The decisions of a dry run are in no store any more.
         seen = [*filter(self._sees, report.decided)] if report.dry else [*self._seen(report.run)]
-        tallies = Counter((one.step, one.rule) for one in seen if one.outcome is Carried.DONE)
-        shown = [one for one in seen if one.number > after]
+        tallies = Counter(
+            (decision.step, decision.rule) for decision in seen if decision.outcome is Carried.DONE
+        )
+        shown = [decision for decision in seen if decision.number > after]
         return replace(
             report,
             tallies=tuple(Tally(step, rule, count) for (step, rule), count in tallies.items()),
@@ -566,19 +568,19 @@ class Maintenance(Noun):
         )
 
     def _seen(self, run: Run) -> Iterator[Decided]:
-        return (one for one, seen in self._looked_at(run) if seen)
+        return (decision for decision, seen in self._looked_at(run) if seen)
 
     def _looked_at(self, run: Run) -> Iterator[tuple[Decided, bool]]:
         """What a run decided, and whether the caller may see what it is about."""
         after = 0
         while lines := self._store.upkeep.decided(run.id, after, LISTED):
-            for one in lines:
-                yield one, self._sees(one)
+            for decision in lines:
+                yield decision, self._sees(decision)
             after = lines[-1].number
 
-    def _sees(self, one: Decided) -> bool:
+    def _sees(self, decision: Decided) -> bool:
         get, access = self._store.memories.get, self._caller.access
-        about = [id_ for id_ in (one.memory, one.related) if id_]
+        about = [id_ for id_ in (decision.memory, decision.related) if id_]
         return bool(about) and all(get(id_, access) is not None for id_ in about)
 
     def _run(self, run_id: str) -> Run:

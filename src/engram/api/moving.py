@@ -68,13 +68,13 @@ def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the pa
         if progress is not None:
             progress(done[0], total)
 
-    found = import_records(caller, placed, dry=dry, within_run=True, refuse_others=True, progress=more)
+    imported = import_records(caller, placed, dry=dry, within_run=True, refuse_others=True, progress=more)
     if chosen == LEDGER and not dry:
         _triggers(caller, path)
-    here = {at: one for at, one in enumerate(found.ids) if one}
-    errors = {one.index: one.error for one in found.refused}
-    items = _reports(told, here, frozenset(found.taken), errors, dry=dry)
-    return IngestReport(tuple(items), dry, chosen, found.run, found.related)
+    here = {at: one for at, one in enumerate(imported.ids) if one}
+    errors = {refusal.index: refusal.error for refusal in imported.refused}
+    items = _reports(told, here, frozenset(imported.taken), errors, dry=dry)
+    return IngestReport(tuple(items), dry, chosen, imported.run, imported.related)
 
 
 def system_at(path: Path, mapping: Mapping[str, str]) -> str:

@@ -115,7 +115,7 @@ class RecallRecord:
         for entry in entries:
             kinds[entry.intent or UNCLEAR].append(entry)
         overall, times = _summed(entries), sorted(entry.ms for entry in entries)
-        row = next((at for at, one in enumerate(reversed(entries)) if not one.weak), len(entries))
+        row = next((at for at, recalled in enumerate(reversed(entries)) if not recalled.weak), len(entries))
         weak = f"the last {row} recalls found nothing worth showing: wrong or stale embeddings?"
         low = f"the best hits are {overall.relevance:.2f} relevant on average, less than {LOW_RELEVANCE:.2f}"
         seldom_fits = overall.recalls >= ENOUGH and overall.relevance < LOW_RELEVANCE
@@ -257,10 +257,10 @@ class Recalling(Noun):
         tools = self._tools
         if tools.finder is None:
             return recall(question, tools, lean)
-        found, elsewhere = tools.finder.find(question, lean, lambda: recall(question, tools, lean))
+        answer, elsewhere = tools.finder.find(question, lean, lambda: recall(question, tools, lean))
         if elsewhere and question.leaves_traces:
-            touch(Traces.of(found), question.session, tools)
-        return found
+            touch(Traces.of(answer), question.session, tools)
+        return answer
 
     def close(self) -> None:
         """Let go of the processes that recall beside this one."""

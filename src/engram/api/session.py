@@ -365,8 +365,8 @@ class Session:
     def is_overtaken(self) -> bool:
         """Whether another engine went on with it: what is on its mind here is not what was said last."""
         store = self._parts.caller.tools.store
-        kept = store.snapshots.get(self.id, self.scope) if store.is_shared else None
-        return kept is not None and kept.saved_at != self._saved_at
+        snapshot = store.snapshots.get(self.id, self.scope) if store.is_shared else None
+        return snapshot is not None and snapshot.saved_at != self._saved_at
 
     def resume(self) -> SessionInfo:
         """Wake up: whole after a short time, weaker after a longer one, anew after a day."""
@@ -414,11 +414,11 @@ class Session:
             self._running.append(turn)
             self._used_at = parts.now
         steps.anticipated = prepared is not None
-        steps.recalled = found = parts.recall(question, lean, prepared)
+        steps.recalled = answer = parts.recall(question, lean, prepared)
         with self._lock:
             if self._state is state:
                 state.working.drop(parts.present(state.working.slots, self.scope))
-                gone += state.notice(found.hits, parts.now)
+                gone += state.notice(answer.hits, parts.now)
                 steps.questions = self._questions(state, names)
         parts.offer(gone, self.id, self.scope)
         return steps
@@ -505,10 +505,10 @@ class Session:
         lean = momentum.lean(1.0, {})
         most = max(PREPARED, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
-        found = parts.prepare(self._question(words, most), lean)
-        known = {name.lower() for hit in found.hits for name in following.names_in(hit.memory.content)}
+        answer = parts.prepare(self._question(words, most), lean)
+        known = {name.lower() for hit in answer.hits for name in following.names_in(hit.memory.content)}
         known |= {name.lower() for name in (*names, *following.names_in(reply))}
-        ids = tuple(hit.memory.id for hit in found.hits)
+        ids = tuple(hit.memory.id for hit in answer.hits)
         ready = PreparedRecall(momentum.space, momentum.ahead(), ids, parts.now, frozenset(known))
         with self._lock:
             if self._state is state:
@@ -539,15 +539,15 @@ class Session:
 
     def _restore(self, state: State) -> Restored:
         parts, now = self._parts, self._parts.now
-        kept = parts.caller.tools.store.snapshots.get(self.id, self.scope)
+        snapshot = parts.caller.tools.store.snapshots.get(self.id, self.scope)
         restored = Restored.NEW
-        if kept is not None:
-            restored, self._saved_at = Restored.FRESH, kept.saved_at
-            body = unseal(kept.body, parts.caller.tools.store.snapshots.key(), self._about)
+        if snapshot is not None:
+            restored, self._saved_at = Restored.FRESH, snapshot.saved_at
+            body = unseal(snapshot.body, parts.caller.tools.store.snapshots.key(), self._about)
             if body is not None:
-                restored = fill(state, body, now - kept.saved_at, AGES, now)
+                restored = fill(state, body, now - snapshot.saved_at, AGES, now)
                 body[:] = bytes(len(body))
-            self._agent, self._model = self._agent or kept.agent, self._model or kept.model
+            self._agent, self._model = self._agent or snapshot.agent, self._model or snapshot.model
             self._timezone = self._timezone or state.timezone
         if restored in {Restored.NEW, Restored.FRESH}:
             for slot in parts.morning(self.scope):
@@ -562,7 +562,7 @@ class Session:
         body, key = to_bytes(state), self._parts.caller.tools.store.snapshots.key()
         hidden = seal(body, key, secrets.token_bytes(NONCE_BYTES), self._about)
         body[:] = bytes(len(body))
-        kept = Snapshot(
+        snapshot = Snapshot(
             session=self.id,
             agent=self.agent,
             model=self.model,
@@ -574,8 +574,8 @@ class Session:
             body=hidden,
             awake=awake,
         )
-        self._saved_at = kept.saved_at
-        self._parts.caller.tools.store.snapshots.put(kept)
+        self._saved_at = snapshot.saved_at
+        self._parts.caller.tools.store.snapshots.put(snapshot)
 
     @property
     def _about(self) -> str:

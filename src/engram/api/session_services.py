@@ -109,13 +109,13 @@ class SessionServices:
             question = replace(question, min_relevance=floor * (1.0 - lean.share))
         if prepared is None:
             return self.recalling.answer(question, lean=lean)
-        found = among(question, prepared, self.caller.tools, lean)
-        if not found.hits:
+        answer = among(question, prepared, self.caller.tools, lean)
+        if not answer.hits:
             return self.recalling.answer(question, lean=lean)
-        left = Traces.of(found)
+        left = Traces.of(answer)
         self.caller.gate.shown(left.texts)
         touch(left, question.session, self.caller.tools)
-        return found
+        return answer
 
     def prepare(self, question: Question, lean: ConversationBias | None) -> Recall:
         """What may help with the next message, in no certain order; counts as no use, against no limit."""
@@ -143,8 +143,8 @@ class SessionServices:
         access, memories = self.caller.at(scope), self.caller.tools.store.memories
         gone = []
         for slot in slots:
-            found = memories.get(slot.memory, access) if slot.memory else None
-            if slot.memory and (found is None or found.status is not Status.ACTIVE):
+            memory = memories.get(slot.memory, access) if slot.memory else None
+            if slot.memory and (memory is None or memory.status is not Status.ACTIVE):
                 gone.append(slot.id)
         return gone
 
@@ -254,17 +254,17 @@ class Runs(Noun):
             source=f"project:{project}",
         )
         taught = [_lesson(lesson, project, wide) for lesson in lessons]
-        [kept, *others] = self._caller.write([ended, *taught])
-        found = self._strong(place, kept) if inside else []
-        strong = [self._for_everybody(one, project, wide) for one in found]
+        [receipt, *others] = self._caller.write([ended, *taught])
+        memories = self._strong(place, receipt) if inside else []
+        strong = [self._for_everybody(memory, project, wide) for memory in memories]
         promoted = self._caller.write(strong) if strong else []
-        return Completed(kept.memory, _memories(others), _memories(promoted))
+        return Completed(receipt.memory, _memories(others), _memories(promoted))
 
     def _known(self, flow: str) -> Memory | None:
         """The procedure of this flow in this very place."""
         wanted = Filters(tags_all=frozenset({FLOW, _tag(flow)}), kinds=frozenset({Kind.PROCEDURAL}))
-        found = self._store.memories.page(View(self._caller.at(self._scope), wanted), RUNS_LOOKED_AT)
-        return next((one for one in found if one.scope == self._scope), None)
+        page = self._store.memories.page(View(self._caller.at(self._scope), wanted), RUNS_LOOKED_AT)
+        return next((memory for memory in page if memory.scope == self._scope), None)
 
     def _keep(self, old: Memory | None, flow: str, told: str, details: dict[str, Any]) -> Memory:
         if old is not None:
@@ -286,20 +286,24 @@ class Runs(Noun):
     def _strong(self, place: Scope, ended: Receipt) -> list[Memory]:
         """What a project's agents learned that proved itself; nothing secret."""
         wanted = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR}))
-        found = self._store.memories.page(View(self._caller.at(place), wanted), RUNS_LOOKED_AT)
-        inside = [one for one in found if one.scope.project == place.project and one.id != ended.memory.id]
-        strong = [one for one in inside if min(one.strength, one.importance) > STRONG]
-        return sorted(strong, key=lambda one: -one.importance)[:PROMOTED_MOST]
+        page = self._store.memories.page(View(self._caller.at(place), wanted), RUNS_LOOKED_AT)
+        inside = [
+            memory
+            for memory in page
+            if memory.scope.project == place.project and memory.id != ended.memory.id
+        ]
+        strong = [memory for memory in inside if min(memory.strength, memory.importance) > STRONG]
+        return sorted(strong, key=lambda memory: -memory.importance)[:PROMOTED_MOST]
 
-    def _for_everybody(self, one: Memory, project: str, wide: Scope) -> Draft:
+    def _for_everybody(self, memory: Memory, project: str, wide: Scope) -> Draft:
         return Draft(
-            one.content,
-            category=one.category,
-            kind=Kind.SEMANTIC if one.kind is Kind.EPISODIC else one.kind,
-            tags=one.tags,
-            details={**one.details, "from_project": project, "from_memory": one.id},
-            importance=one.importance,
-            confidence=one.confidence,
+            memory.content,
+            category=memory.category,
+            kind=Kind.SEMANTIC if memory.kind is Kind.EPISODIC else memory.kind,
+            tags=memory.tags,
+            details={**memory.details, "from_project": project, "from_memory": memory.id},
+            importance=memory.importance,
+            confidence=memory.confidence,
             scope=wide,
             source=f"project:{project}",
         )

@@ -79,15 +79,15 @@ class Sessions:
         place = self._place(agent, scope)
         with self._lock:
             name = id or self._asleep(agent, place) or f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"
-            found = self._live.get((place, name))
-            if found is None:
-                found = Session(self._parts, name, agent, model, place, self._ties)
-                self._live[place, name] = found
-            found.named(agent, model, zone)
-        found.resume()
+            session = self._live.get((place, name))
+            if session is None:
+                session = Session(self._parts, name, agent, model, place, self._ties)
+                self._live[place, name] = session
+            session.named(agent, model, zone)
+        session.resume()
         self._ring_later()
         self._expire()
-        return found
+        return session
 
     def list(self) -> Infos:
         """Every session that is awake or asleep, the last used first."""
@@ -96,19 +96,25 @@ class Sessions:
             live = dict(self._live)
         awake = {place: session.info() for place, session in live.items()}
         asleep = {
-            (one.scope, one.session): SessionInfo(
-                one.session, one.agent, one.model, one.scope, SUSPENDED, one.saved_at, one.turns
+            (snapshot.scope, snapshot.session): SessionInfo(
+                snapshot.session,
+                snapshot.agent,
+                snapshot.model,
+                snapshot.scope,
+                SUSPENDED,
+                snapshot.saved_at,
+                snapshot.turns,
             )
-            for one in self._kept()
+            for snapshot in self._kept()
         }
         known = {**asleep, **{place: info for place, info in awake.items() if info.state != SUSPENDED}}
         return sorted(known.values(), key=lambda one: (one.used_at, one.id), reverse=True)
 
     def get(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
         """What is told of one session. Raises UnknownSession."""
-        for one in self.list():
-            if one.id == session_id and scope in (None, one.scope):
-                return one
+        for info in self.list():
+            if info.id == session_id and scope in (None, info.scope):
+                return info
         raise UnknownSession(session_id)
 
     def start(
@@ -168,9 +174,9 @@ class Sessions:
         """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted."""
         session = self._session(session_id, scope)
         self._close_turn(session)
-        told = session.suspend()
+        info = session.suspend()
         self._let_go(session)
-        return told
+        return info
 
     def resume(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
         """Wake a session that sleeps. Raises UnknownSession."""
@@ -300,30 +306,36 @@ class Sessions:
         """The last session of an agent in a place that sleeps and may still come back; empty: none."""
         if not agent:
             return ""
-        kept = (one for one in self._kept() if one.agent == agent and one.scope == place)
-        awake = {name for (scope, name), one in self._live.items() if scope == place and one.is_awake}
+        snapshots = (
+            snapshot for snapshot in self._kept() if snapshot.agent == agent and snapshot.scope == place
+        )
+        awake = {name for (scope, name), session in self._live.items() if scope == place and session.is_awake}
         elsewhere = self._parts.now - IDLE  # kept since then as awake: it is, in another engine
-        asleep = (one for one in kept if not (one.awake and one.saved_at > elsewhere))
-        return next((one.session for one in asleep if one.session not in awake), "")
+        asleep = (
+            snapshot for snapshot in snapshots if not (snapshot.awake and snapshot.saved_at > elsewhere)
+        )
+        return next((snapshot.session for snapshot in asleep if snapshot.session not in awake), "")
 
     def _kept(self) -> Sequence[Snapshot]:
         snapshots, now = self._parts.caller.tools.store.snapshots, self._parts.now
         oldest = now - timedelta(hours=AGES.decayed_hours)
-        return [one for one in snapshots.known(self._parts.caller.access) if one.saved_at > oldest]
+        return [
+            snapshot for snapshot in snapshots.known(self._parts.caller.access) if snapshot.saved_at > oldest
+        ]
 
     def _session(self, session_id: str, scope: Scope | None) -> Session:
         """The session of an id, awake or asleep."""
         self.sweep()
         with self._lock:
-            found = [
+            sessions = [
                 one for one in self._live.values() if one.id == session_id and scope in (None, one.scope)
             ]
-        for session in found:
+        for session in sessions:
             if not self._left_to_another(session):
                 return session
-        for one in self._kept():
-            if one.session == session_id and scope in (None, one.scope):
-                return self.open(one.agent, one.model, one.session, one.scope)
+        for snapshot in self._kept():
+            if snapshot.session == session_id and scope in (None, snapshot.scope):
+                return self.open(snapshot.agent, snapshot.model, snapshot.session, snapshot.scope)
         raise UnknownSession(session_id)
 
     def _turn_to(self, session: Session, agent: str, model: str) -> Session:

@@ -248,8 +248,8 @@ class Sources(Noun):
         return report
 
 
-def _by_words(one: Found) -> Found:
+def _by_words(item: Found) -> Found:
     """A passage of a text without a name is known by its words."""
-    if not isinstance(one, Item):
-        return one
-    return replace(one, origin=f"text:#{one.digest}", source="import")
+    if not isinstance(item, Item):
+        return item
+    return replace(item, origin=f"text:#{item.digest}", source="import")

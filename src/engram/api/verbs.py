@@ -112,7 +112,7 @@ class MemoryActions(Noun):
         screen.name("session", session)
         if self._caller.access.role is Role.READER:
             raise AccessDenied("count uses: a reader changes nothing")
-        ids, now = [self._caller.resolve(one) for one in memory_ids], self._tools.clock.now()
+        ids, now = [self._caller.resolve(memory_id) for memory_id in memory_ids], self._tools.clock.now()
         if ids:
             self._store.write(lambda unit: unit.touch(ids, now, session), self._caller.actor)
         return len(ids)
@@ -198,9 +198,9 @@ class History(Noun):
         end = ledger.newest()
         if after is None:
             return News((), end)
-        found = ledger.after(after, self._caller.access, whole("limit", limit, 1, PAGE_LIMIT))
+        events = ledger.after(after, self._caller.access, whole("limit", limit, 1, PAGE_LIMIT))
         # `end` was looked up first: what came in between is found the next time, and nothing twice.
-        return News(tuple(found), found[-1].id if found else end)
+        return News(tuple(events), events[-1].id if events else end)
 
     def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> list[Turn]:
         """A session word for word, in order; `after` is the key of the last turn already seen."""

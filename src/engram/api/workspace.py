@@ -228,8 +228,8 @@ class Workspaces(Noun):
 
     def folders(self) -> list[str]:
         """The folders that are kept in step with this memory."""
-        found = self._store.upkeep.sketches(SKETCH, self._caller.access, PAGE)
-        return [str(one.body.get("folder")) for one in found if one.body.get("folder")]
+        sketches = self._store.upkeep.sketches(SKETCH, self._caller.access, PAGE)
+        return [str(sketch.body.get("folder")) for sketch in sketches if sketch.body.get("folder")]
 
     def leave(self, directory: str | Path) -> bool:
         """Keep a folder in step no longer; its files stay. Whether it was one."""
@@ -283,7 +283,7 @@ class Workspaces(Noun):
                 if LEDGER in setup.layouts:
                     day = self._tools.here().date().isoformat()
                     views.append_report(root, f"{layout.REPORTS}/{day}.md", told, day)
-        counts = ", ".join(f"{one.rule} {one.count}" for one in report.tallies) or "nothing to do"
+        counts = ", ".join(f"{tally.rule} {tally.count}" for tally in report.tallies) or "nothing to do"
         self._commit_all(
             lambda day: f"{report.run.kind.value} {day}", f"{counts}\n\nEngram-Run: {report.run.id}"
         )

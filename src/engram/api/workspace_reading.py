@@ -169,7 +169,10 @@ class FolderReader:
         """The memories that changed since the last sync; at first, all."""
         if not self.full:
             return self._since(self.state.place)
-        found = {one.id: one for one in self.caller.tools.store.memories.every(View(self.access, ANY_STATUS))}
+        found = {
+            memory.id: memory
+            for memory in self.caller.tools.store.memories.every(View(self.access, ANY_STATUS))
+        }
         self.cache |= found
         return {*found, *self.state.places()}
 
@@ -216,24 +219,24 @@ class FolderReader:
         gone: dict[str, list[tuple[str, str]]] = {}
         for path in sorted(self.stamps):
             kind = kind_of(path, self.setup.layouts)
-            known = self.state.files.get(path)
-            if not kind or (known is not None and known.stamp == self.stamps[path] and not self.full):
+            file = self.state.files.get(path)
+            if not kind or (file is not None and file.stamp == self.stamps[path] and not self.full):
                 continue
             try:
                 text = self._text(path)
             except WorkspaceError as error:
                 self.told.problems.append(error.message)
                 continue
-            if known is not None and known.digest == digest(text):
-                known.stamp = self.stamps[path]
+            if file is not None and file.digest == digest(text):
+                file.stamp = self.stamps[path]
                 self.dirty = True
                 continue
-            self._compare(path, kind, text, known or KnownFile(kind), (changes, new, gone))
-        for path, known in [*self.state.files.items()]:
-            if known.kind and not kind_of(path, self.setup.layouts):
+            self._compare(path, kind, text, file or KnownFile(kind), (changes, new, gone))
+        for path, file in [*self.state.files.items()]:
+            if file.kind and not kind_of(path, self.setup.layouts):
                 del self.state.files[path]  # of a layout that is kept no longer: its files are theirs
             elif path not in self.stamps:
-                for key, piece in known.pieces.items():
+                for key, piece in file.pieces.items():
                     gone.setdefault(piece.memory, []).append((path, key))
         self._follow_moves(changes, new, gone)
         return changes, new, gone
@@ -250,7 +253,7 @@ class FolderReader:
         pieces = KINDS[kind].pieces(text)
         name = notes.entity_name(text)[0] if kind == "facts" and path.count("/") else ""
         if kind in ITEMS:
-            pieces = aligned({key: one.file for key, one in known.pieces.items()}, pieces)
+            pieces = aligned({key: known_piece.file for key, known_piece in known.pieces.items()}, pieces)
         for piece in pieces:
             before = known.pieces.get(piece.key)
             if before is None:
@@ -262,7 +265,9 @@ class FolderReader:
             if key in there or before.old:
                 continue
             former = [
-                k for k, one in known.pieces.items() if one.old and one.memory == before.memory and k in there
+                k
+                for k, known_piece in known.pieces.items()
+                if known_piece.old and known_piece.memory == before.memory and k in there
             ]
             if former:
                 # The last word was taken away: what it had superseded holds again.
@@ -281,20 +286,20 @@ class FolderReader:
         self, changes: list[FileChange], new: list[NewPiece], gone: dict[str, list[tuple[str, str]]]
     ) -> None:
         """A file that stands elsewhere now was moved, not deleted and written anew."""
-        for one in [*new]:
-            if one.kind != "note" or not one.piece.notes.get("id"):
+        for item in [*new]:
+            if item.kind != "note" or not item.piece.notes.get("id"):
                 continue
-            memory_id = id_of(str(one.piece.notes["id"]))
+            memory_id = id_of(str(item.piece.notes["id"]))
             for path, key in [*gone.get(memory_id, ())]:
                 before = self.state.files[path].pieces.get(key)
                 if before is None or self.state.files[path].kind != "note":
                     continue
                 gone[memory_id].remove((path, key))
                 del self.state.files[path]
-                self.state.files[one.path].pieces[one.piece.key] = before
-                new.remove(one)
-                if _differs(one.piece.fields, before.file):
-                    changes.append(FileChange(one.path, one.kind, one.piece, before))
+                self.state.files[item.path].pieces[item.piece.key] = before
+                new.remove(item)
+                if _differs(item.piece.fields, before.file):
+                    changes.append(FileChange(item.path, item.kind, item.piece, before))
                 break
             if memory_id in gone and not gone[memory_id]:
                 del gone[memory_id]
@@ -327,17 +332,17 @@ class FolderReader:
             [(one, by_id[one.piece.key] if one.kind in LINES else self._record(one)) for one in fresh]
         )
         pages: list[tuple[NewPiece, dict[str, Any]]] = []
-        for one in good:
-            if one.kind in layout.PAGE_OF and not self._bind(one):
-                same = self._same(str(one.piece.fields["content"]))
+        for item in good:
+            if item.kind in layout.PAGE_OF and not self._bind(item):
+                same = self._same(str(item.piece.fields["content"]))
                 if same is None:
-                    pages.append((one, self._record(one)))
+                    pages.append((item, self._record(item)))
                 else:
-                    self._know(one, same)
+                    self._know(item, same)
         self._bring_in(pages)
-        for one in good:
-            if one.kind in ITEMS:
-                self._create_item(one)
+        for item in good:
+            if item.kind in ITEMS:
+                self._create_item(item)
 
     def _events_told(self) -> list[dict[str, Any]]:
         """Every event of the folder: what is over is known only from what came after it."""
@@ -347,40 +352,42 @@ class FolderReader:
                 found += ledger.events_in(self._text(path))
         return found
 
-    def _record(self, one: NewPiece) -> dict[str, Any]:
-        if one.kind == "note":
-            record = notes.note_record(one.piece, one.path)
+    def _record(self, item: NewPiece) -> dict[str, Any]:
+        if item.kind == "note":
+            record = notes.note_record(item.piece, item.path)
             if "id" not in record:
-                record |= {"id": id_of(f"{one.path}\n{record['content']}"), "source": "human"}
+                record |= {"id": id_of(f"{item.path}\n{record['content']}"), "source": "human"}
             return record
-        record = layout.page_record(one.path, one.kind, one.piece.fields, one.piece.notes)
-        return {**record, "id": id_of(f"{one.path}\n{record['content']}")}
+        record = layout.page_record(item.path, item.kind, item.piece.fields, item.piece.notes)
+        return {**record, "id": id_of(f"{item.path}\n{record['content']}")}
 
-    def _bind(self, one: NewPiece) -> bool:
+    def _bind(self, item: NewPiece) -> bool:
         """Whether the memory is known already: then the two are only joined, or differ and are shown."""
-        memory_id = self.events.memories.get(one.piece.key, "") if one.kind in LINES else ""
-        named = one.piece.key if one.kind in LINES else str(one.piece.notes.get("id") or "")
+        memory_id = self.events.memories.get(item.piece.key, "") if item.kind in LINES else ""
+        named = item.piece.key if item.kind in LINES else str(item.piece.notes.get("id") or "")
         if not memory_id and named:
             memory_id = id_of(named)
-        if not memory_id and one.kind in layout.PAGE_OF:
-            memory_id = id_of(f"{one.path}\n{one.piece.fields['content']}")
+        if not memory_id and item.kind in layout.PAGE_OF:
+            memory_id = id_of(f"{item.path}\n{item.piece.fields['content']}")
         memory = self._get(memory_id, again=True) if memory_id else None
         if memory is None:
             return False
-        mind = fields_of(one.kind, memory, one.name)
-        known = Known(memory.id, dict(one.piece.fields), mind)
-        self.state.files[one.path].pieces[one.piece.key] = known
-        if one.kind in LINES:
-            self.events.read(memory.id, one.piece.key)
+        mind = fields_of(item.kind, memory, item.name)
+        known = Known(memory.id, dict(item.piece.fields), mind)
+        self.state.files[item.path].pieces[item.piece.key] = known
+        if item.kind in LINES:
+            self.events.read(memory.id, item.piece.key)
         self.touched.add(memory.id)
-        if one_line(mind["content"]) != one_line(one.piece.fields["content"]) and not known.old:
-            if one.kind == "archived" or (one.kind == "event" and self.events.of[memory.id] != one.piece.key):
+        if one_line(mind["content"]) != one_line(item.piece.fields["content"]) and not known.old:
+            if item.kind == "archived" or (
+                item.kind == "event" and self.events.of[memory.id] != item.piece.key
+            ):
                 known.old = True
             else:
                 # Without a memory of what both agreed on nobody can say which is newer.
-                known.file = {**one.piece.fields, "content": ""}
+                known.file = {**item.piece.fields, "content": ""}
                 known.mind = {**mind, "content": ""}
-                self._merge(memory, [FileChange(one.path, one.kind, one.piece, known)])
+                self._merge(memory, [FileChange(item.path, item.kind, item.piece, known)])
         return True
 
     def _bring_in(self, records: Sequence[tuple[NewPiece, dict[str, Any]]]) -> None:
@@ -392,68 +399,70 @@ class FolderReader:
         ]
         done = import_records(self.caller, placed)
         for refusal in done.refused:
-            one = records[refusal.index][0]
-            self.told.problems.append(f"{one.path}: {refusal.error.message}")
+            piece = records[refusal.index][0]
+            self.told.problems.append(f"{piece.path}: {refusal.error.message}")
         fresh = set(done.taken)
         for index, memory_id in enumerate(done.ids):
-            one = records[index][0]
+            piece = records[index][0]
             memory = self._get(memory_id, again=True) if memory_id else None
             if memory is None:
                 continue
             if memory_id in fresh:
                 self.told.created.append(memory_id)
-            self._know(one, memory)
+            self._know(piece, memory)
 
-    def _know(self, one: NewPiece, memory: Memory) -> None:
-        own = Known(memory.id, dict(one.piece.fields), fields_of(one.kind, memory, one.name), own=True)
-        self.state.files[one.path].pieces[one.piece.key] = own
-        if one.kind in LINES:
-            self.events.read(memory.id, one.piece.key)
-            if id_of(one.piece.key) != memory.id:
-                self.events.join(memory.id, one.piece.key)
-        if one.kind == "extract":
+    def _know(self, item: NewPiece, memory: Memory) -> None:
+        own = Known(memory.id, dict(item.piece.fields), fields_of(item.kind, memory, item.name), own=True)
+        self.state.files[item.path].pieces[item.piece.key] = own
+        if item.kind in LINES:
+            self.events.read(memory.id, item.piece.key)
+            if id_of(item.piece.key) != memory.id:
+                self.events.join(memory.id, item.piece.key)
+        if item.kind == "extract":
             self.state.logged.add(memory.id)
         self.touched.add(memory.id)
 
-    def _create_item(self, one: NewPiece) -> None:
+    def _create_item(self, item: NewPiece) -> None:
         """An item somebody wrote: the memory that says the same, or a new one."""
-        words = str(one.piece.fields["content"])
-        draft = self._item_draft(one)
+        words = str(item.piece.fields["content"])
+        draft = self._item_draft(item)
         if draft is None:
             return
-        found = self._same(draft.content) or self._same(words) or self._extracted(one)
+        memory = self._same(draft.content) or self._same(words) or self._extracted(item)
         try:
-            if found is None:
+            if memory is None:
                 placed = replace(draft, scope=self.scope) if self.setup.scope else self.caller.mine(draft)
                 receipt = self.caller.write([placed])[0]
-                found = receipt.memory
-                self.told.created.append(found.id)
-                self.touched.update(filter(None, (found.id, receipt.other)))
-            verified = ledger.moment_of(one.piece.fields.get("verified_at"))
-            if verified and (found.verified_at is None or found.verified_at.date() != verified.date()):
-                because = f"verified in {one.path}"
-                found = change.revise(found.id, {"verified_at": verified}, self.caller.tools, ACTOR, because)
+                memory = receipt.memory
+                self.told.created.append(memory.id)
+                self.touched.update(filter(None, (memory.id, receipt.other)))
+            verified = ledger.moment_of(item.piece.fields.get("verified_at"))
+            if verified and (memory.verified_at is None or memory.verified_at.date() != verified.date()):
+                because = f"verified in {item.path}"
+                memory = change.revise(
+                    memory.id, {"verified_at": verified}, self.caller.tools, ACTOR, because
+                )
         except InvalidInput as error:
-            self.told.problems.append(f"{one.path}: {error.message}")
+            self.told.problems.append(f"{item.path}: {error.message}")
             return
-        self.cache[found.id] = found
-        self._know(one, found)
+        self.cache[memory.id] = memory
+        self._know(item, memory)
 
-    def _extracted(self, one: NewPiece) -> Memory | None:
+    def _extracted(self, item: NewPiece) -> Memory | None:
         """The memory that a line of a day's log became before, whatever it says by now."""
-        if one.kind != "extract":
+        if item.kind != "extract":
             return None
         if self._became is None:
             told = reversed(self._events_told())
             self._became = {one_line(event["content"]): str(event["id"]) for event in told}
-        identity = self._became.get(one_line(one.piece.fields["content"]), "")
+        identity = self._became.get(one_line(item.piece.fields["content"]), "")
         return self._get(self.events.memories.get(identity) or id_of(identity)) if identity else None
 
-    def _item_draft(self, one: NewPiece) -> Draft | None:
-        words = str(one.piece.fields["content"])
-        if one.kind == "extract":
-            day = date.fromisoformat(Path(one.path).stem)
-            priority = Priority(one.piece.fields["priority"])
+    def _item_draft(self, item: NewPiece) -> Draft | None:
+        words = str(item.piece.fields["content"])
+        if item.kind == "extract":
+            day = date.fromisoformat(Path(item.path).stem)
+            priority = Priority(item.piece.fields["priority"])
             lesser = priority in (Priority.P2, Priority.P3)
             at = datetime(day.year, day.month, day.day, 12, tzinfo=self.caller.tools.zone)
             now = self.caller.tools.here()
@@ -463,14 +472,14 @@ class FolderReader:
                 # Who says P2 or P3 says that it may go in time.
                 policy=Policy.DURABLE if lesser else None,
                 event_time=at if day != now.date() else now,
-                details={"source": one.path},
+                details={"source": item.path},
             )
-        record = notes.item_record(one.piece, one.name, one.path)
+        record = notes.item_record(item.piece, item.name, item.path)
         if record is None:
             return None
         time_ = ledger.moment_of(record.get("event_time"))
         told = {"category": record["category"], "details": record["details"], "event_time": time_}
-        if one.name == "":
+        if item.name == "":
             told["category"] = None
         return Draft(str(record["content"]), **told)
 
@@ -502,9 +511,9 @@ class FolderReader:
         )
         self._create([new])
 
-    def _merge(self, memory: Memory, some: Sequence[FileChange]) -> None:
+    def _merge(self, memory: Memory, changes: Sequence[FileChange]) -> None:
         """Take over what a person changed; what changed on both sides is shown instead."""
-        for one in some:
+        for one in changes:
             if one.known.clash or one.piece.clash:
                 self._choose(one)
                 continue
@@ -655,7 +664,7 @@ class FolderReader:
             return
         if edited:
             return
-        moved = [path for path, one in known if self._has_moved(memory, path, one)]
+        moved = [path for path, known_piece in known if self._has_moved(memory, path, known_piece)]
         if moved:
             because = f"it was deleted in {moved[0]} while it changed in the memory: it is written again"
             self.told.conflicts.append(SyncConflict(moved[0], memory_id, because))
@@ -683,7 +692,7 @@ class FolderReader:
     def _piece(self, path: str, file: KnownFile, key: str) -> Piece | None:
         pieces = KINDS[file.kind].pieces(self._text(path))
         if file.kind in ITEMS:
-            pieces = aligned({k: one.file for k, one in file.pieces.items()}, pieces)
+            pieces = aligned({k: known_piece.file for k, known_piece in file.pieces.items()}, pieces)
         return next((piece for piece in pieces if piece.key == key), None)
 
     def _edit(self, path: str, edit: Edit, known: Known | None) -> None:

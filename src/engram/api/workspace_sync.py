@@ -390,8 +390,8 @@ class FolderSync(FolderReader):
         lines = [line for line in text.split("\n") if line_id(line) not in left]
         if self._put(LEDGER_FILE, "\n".join(lines), self.stamps[LEDGER_FILE]):
             file = self.state.files[LEDGER_FILE]
-            self._know_archived({key: one for key, one in file.pieces.items() if key in left})
-            file.pieces = {key: one for key, one in file.pieces.items() if key not in left}
+            self._know_archived({key: known_piece for key, known_piece in file.pieces.items() if key in left})
+            file.pieces = {key: known_piece for key, known_piece in file.pieces.items() if key not in left}
             file.stamp, file.digest = self.stamps[LEDGER_FILE], digest(self.texts[LEDGER_FILE])
             self._where = None
 
@@ -401,15 +401,15 @@ class FolderSync(FolderReader):
                 text = self._text(path)
                 file = self.state.files.setdefault(path, KnownFile("archived"))
                 ids = {str(one["id"]) for one in ledger.events_in(text)}
-                file.pieces.update({key: one for key, one in moved.items() if key in ids})
+                file.pieces.update({key: known_piece for key, known_piece in moved.items() if key in ids})
                 file.stamp, file.digest = self.stamps[path], digest(text)
 
     def _archive(self, events: Sequence[Mapping[str, Any]]) -> bool:
         """First the archive, then the ledger: cut off in between, an event stands in both, lost in none."""
         years: dict[str, list[Mapping[str, Any]]] = {}
-        for one in events:
-            at = ledger.moment_of(one.get("ts"))
-            years.setdefault(f"{at:%Y}" if at else f"{self.caller.tools.here():%Y}", []).append(one)
+        for event in events:
+            at = ledger.moment_of(event.get("ts"))
+            years.setdefault(f"{at:%Y}" if at else f"{self.caller.tools.here():%Y}", []).append(event)
         for year, some in years.items():
             path = f"memory/ledger-archive-{year}.jsonl"
             there = self._text(path) if path in self.stamps else ""
@@ -454,7 +454,7 @@ class FolderSync(FolderReader):
 
     def _view(self, path: str, text: str) -> None:
         """Write a page that is only written; lines that somebody added to it are kept."""
-        known = self.state.files.get(path)
+        file = self.state.files.get(path)
         here = ""
         if path in self.stamps:
             try:
@@ -466,7 +466,7 @@ class FolderSync(FolderReader):
         if path == layout.INTEGRITY_LOG:
             text = views.log_with(here, text)
         elif here and path.endswith(".md"):
-            base = known.text if known is not None and known.text is not None else ""
+            base = file.text if file is not None and file.text is not None else ""
             text = own_lines(base, here, text) if here != base else text
         elif here and path.endswith(".json"):
             text = views.json_with(here, text)
@@ -493,7 +493,9 @@ class FolderSync(FolderReader):
         shown = {known.memory for known in file.pieces.values()}
         edits: list[tuple[Edit, Known | None]] = []
         wanted = {memory.id for memory, _ in page.items}
-        pieces = aligned({k: one.file for k, one in file.pieces.items()}, KINDS["facts"].pieces(text))
+        pieces = aligned(
+            {k: known_piece.file for k, known_piece in file.pieces.items()}, KINDS["facts"].pieces(text)
+        )
         for piece in pieces:
             known = file.pieces.get(piece.key)
             if known is not None and known.memory not in wanted and not known.own:
@@ -511,7 +513,7 @@ class FolderSync(FolderReader):
             return
         fresh = KINDS["facts"].edited(text, [edit for edit, _ in edits]) if edits else text
         gone = {edit.piece.key for edit, _ in edits if edit.piece is not None and edit.fields is None}
-        file.pieces = {key: one for key, one in file.pieces.items() if key not in gone}
+        file.pieces = {key: known_piece for key, known_piece in file.pieces.items() if key not in gone}
         if self._put(page.path, fresh, self.stamps.get(page.path)):
             made = self._known_file("facts", page.path, fresh)
             made.pieces = self._rekeyed("facts", fresh, file, edits)
@@ -521,7 +523,7 @@ class FolderSync(FolderReader):
         self, changes: Sequence[FileChange], new: Sequence[NewPiece], gone: Mapping[str, Any]
     ) -> SyncReport:
         told = self.told
-        told.created = [f"{one.path}: {str(one.piece.fields['content'])[:80]}" for one in new]
+        told.created = [f"{item.path}: {str(item.piece.fields['content'])[:80]}" for item in new]
         told.updated, told.forgotten = [change.known.memory for change in changes], [*gone]
         return replace(self._report(), conflicts=(), dry=True)
 

@@ -96,7 +96,9 @@ def _as_in_ledger(pack: str, events: Mapping[str, str]) -> str:
 def _without_sensitive(caller: CallerContext, pack: str) -> str:
     """A prompt may tell what is sensitive; a file that lies about may not."""
     view = View(caller.access, Filters(tiers=frozenset({Tier.SENSITIVE, Tier.CONFIDENTIAL})))
-    secret = {" ".join(one.content.split())[:40] for one in caller.tools.store.memories.page(view, 1_000)}
+    secret = {
+        " ".join(memory.content.split())[:40] for memory in caller.tools.store.memories.page(view, 1_000)
+    }
     lines = [line for line in pack.split("\n") if not any(one in line for one in secret if one)]
     return "\n".join(lines)
 
@@ -117,14 +119,15 @@ def file_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[
             }
         )
         told = [
-            f"- {one.content}"
-            for one in _memories(caller, box.memories, access)
-            if str(one.tier) in setup.tiers
+            f"- {memory.content}"
+            for memory in _memories(caller, box.memories, access)
+            if str(memory.tier) in setup.tiers
         ]
         day = f"{box.started:%Y-%m-%d}"
         yield f"boxes/{day}/box-{slug(box.key)}.md", "\n".join([*front.lines, "", *told, ""])
     topics = {
-        one.topic: {"memories": one.memories, "importance": one.importance} for one in knowledge.topics()
+        topic.topic: {"memories": topic.memories, "importance": topic.importance}
+        for topic in knowledge.topics()
     }
     yield "state/topics.json", _json(topics)
     lines = knowledge.guidelines().lines
@@ -159,8 +162,8 @@ def _artifacts(caller: CallerContext, setup: Setup, access: Access) -> Iterator[
 
 
 def _memories(caller: CallerContext, ids: Iterable[str], access: Access) -> list[Memory]:
-    found = (caller.tools.store.memories.get(one, access) for one in ids)
-    return [one for one in found if one is not None]
+    memories = (caller.tools.store.memories.get(memory_id, access) for memory_id in ids)
+    return [memory for memory in memories if memory is not None]
 
 
 # ---------------------------------------------------------------- pages of items
@@ -194,10 +197,10 @@ def _section(memory: Memory, kept: str) -> str:
 
 def _own_pages(caller: CallerContext, knowledge: Knowledge, access: Access) -> Iterator[ItemPage]:
     by_id = {trait.memory: trait.section for trait in knowledge.profile().traits}
-    traits = [(one, by_id[one.id].capitalize()) for one in _memories(caller, by_id, access)]
+    traits = [(memory, by_id[memory.id].capitalize()) for memory in _memories(caller, by_id, access)]
     day = caller.tools.here().date().isoformat()
     yield ItemPage("profile.md", f"# Behavioral Profile\n\n*Last updated: {day}*\n", traits)
-    about = [(one, "Reflections") for one, section in traits if section in ("Identity", "Principles")]
+    about = [(memory, "Reflections") for memory, section in traits if section in ("Identity", "Principles")]
     yield ItemPage("IDENTITY.md", "# Identity\n", about)
 
 
@@ -210,7 +213,7 @@ def read_triggers(caller: CallerContext, root: Path, setup: Setup, state: Folder
         return
     triggers = Triggers(caller)
     path = layout.TRIGGERS_FILE
-    known = state.files.get(path)
+    file = state.files.get(path)
     data: Any = {}
     stamp = folder.stamp(root, path)
     if stamp is not None:
@@ -221,8 +224,8 @@ def read_triggers(caller: CallerContext, root: Path, setup: Setup, state: Folder
         if not isinstance(data, dict):
             return
         told = data.get("triggers")
-        if known is None or known.stamp != stamp:
-            take_triggers(triggers, told if isinstance(told, list) else [], may_remove=known is not None)
+        if file is None or file.stamp != stamp:
+            take_triggers(triggers, told if isinstance(told, list) else [], may_remove=file is not None)
     fresh = {**data, "triggers": _written(triggers.list(), data.get("triggers"))}
     if not fresh["triggers"] and stamp is None:
         return
@@ -270,18 +273,20 @@ def _page(path: str) -> str:
     return f"origin:file:{path}" if "/" not in path else f"tag:{Path(path).stem[:32]}"
 
 
-def _written(found: list[Trigger], told: Any) -> list[dict[str, Any]]:
+def _written(triggers: list[Trigger], told: Any) -> list[dict[str, Any]]:
     before = {
         frozenset(str(word).lower() for word in one["patterns"]): one
         for one in (told if isinstance(told, list) else ())
         if isinstance(one, Mapping) and isinstance(one.get("patterns"), list)
     }
     lines = []
-    for one in found:
-        mark = frozenset(word.lower() for word in one.words)
+    for trigger in triggers:
+        mark = frozenset(word.lower() for word in trigger.words)
         kept = before.get(mark)
         lines.append(
-            dict(kept) if kept else {"patterns": list(one.words), "load": [_path(page) for page in one.pages]}
+            dict(kept)
+            if kept
+            else {"patterns": list(trigger.words), "load": [_path(page) for page in trigger.pages]}
         )
     return lines
 
@@ -299,10 +304,10 @@ def report_page(report: Report) -> str:
     lines = [f"## {report.run.id} ({report.run.kind.value})", ""]
     if report.run.finished_at is not None:
         lines.append(f"*Finished: {report.run.finished_at.isoformat(timespec='seconds')}*")
-    lines += [f"- {one.rule}: {one.count}" for one in report.tallies] or ["- nothing to do"]
-    told = [one for one in report.decided if one.why][:50]
-    if told:
-        lines += ["", "### Decisions", *(f"- {one.rule}: {one.why}" for one in told)]
+    lines += [f"- {tally.rule}: {tally.count}" for tally in report.tallies] or ["- nothing to do"]
+    decisions = [decision for decision in report.decided if decision.why][:50]
+    if decisions:
+        lines += ["", "### Decisions", *(f"- {decision.rule}: {decision.why}" for decision in decisions)]
     return "\n".join([*lines, ""])
 
 

@@ -153,7 +153,7 @@ def listen(memory: Engram, documents: Sequence[Document]) -> Written:
         heard.append(memory.flush(session))
     seconds = time.perf_counter() - started
     ids = [record["id"] for record in memory.export()]
-    names = {one: frozenset(turn.id for turn in memory.said(one)) for one in ids}
+    names = {memory_id: frozenset(turn.id for turn in memory.said(memory_id)) for memory_id in ids}
     outcomes = Counter(receipt.outcome.value for observed in heard for receipt in observed.receipts)
     return Written(names, outcomes, seconds)
 

@@ -35,11 +35,14 @@ def configuration() -> None:
 def list_settings(run: CommandRun, changed: bool) -> None:
     """Every setting and its value now."""
     now = values(run.config)
-    chosen = [one for one in settings() if not changed or now[one.name] != one.default]
-    lines = [(text((one.name, "cyan")), _value(one, now[one.name]), one.meaning) for one in chosen]
+    chosen = [setting for setting in settings() if not changed or now[setting.name] != setting.default]
+    lines = [
+        (text((setting.name, "cyan")), _value(setting, now[setting.name]), setting.meaning)
+        for setting in chosen
+    ]
     told = table(("setting", "value", "meaning"), lines)
-    every = {"settings": [_plain(one, now[one.name]) for one in chosen]}
-    tell(run, every, told, quiet=[one.name for one in chosen])
+    every = {"settings": [_plain(setting, now[setting.name]) for setting in chosen]}
+    tell(run, every, told, quiet=[setting.name for setting in chosen])
 
 
 @configuration.command("get")
@@ -47,16 +50,19 @@ def list_settings(run: CommandRun, changed: bool) -> None:
 @pass_run
 def get_setting(run: CommandRun, name: str) -> None:
     """One setting: its value, range, meaning and how to set it."""
-    one = next((one for one in settings() if one.name == name), None)
-    if one is None:
+    setting = next((one for one in settings() if one.name == name), None)
+    if setting is None:
         message = f"There is no setting {name!r}; `engram config list` lists them all."
         raise ConfigError(message)
     now = values(run.config)[name]
-    tell(
-        run, _plain(one, now), text((one.name, "bold cyan"), " = ", _value(one, now)), f"  {one.meaning}",
-        text(("  takes    ", "dim"), one.range), text(("  default  ", "dim"), _public(one, one.default)),
-        text(("  set it   ", "dim"), f"--set {name}=… or {one.variable}=…"), quiet=[_public(one, now)],
-    )  # fmt: skip
+    about = {
+        "takes": setting.range,
+        "default": _public(setting, setting.default),
+        "set it": f"--set {name}=… or {setting.variable}=…",
+    }
+    lines = (text((f"  {label:<9}", "dim"), words) for label, words in about.items())
+    head = text((setting.name, "bold cyan"), " = ", _value(setting, now))
+    tell(run, _plain(setting, now), head, f"  {setting.meaning}", *lines, quiet=[_public(setting, now)])
 
 
 @configuration.command("set")
@@ -77,8 +83,8 @@ def paths(run: CommandRun) -> None:
     """Where the memory and the configuration lie."""
     from engram.opening import default_file
 
-    file, found = run.file or str(default_file()), run.config_path
-    usual, config = str(default_config_path()), str(found) if found else None
+    file, path = run.file or str(default_file()), run.config_path
+    usual, config = str(default_config_path()), str(path) if path else None
     told = text(("memory  ", "dim"), file), text(("config  ", "dim"), config or f"{usual} (not there)")
     tell(run, {"file": file, "config": config, "default_config": usual}, *told)
 
@@ -94,26 +100,25 @@ def presets(run: CommandRun) -> None:
     tell(run, {"presets": PRESETS}, table(("preset", "sets"), lines))
 
 
-def _plain(one: Setting, now: Any) -> dict[str, Any]:
-    return {
-        "name": one.name, "value": _public(one, now) if _is_secret(one) else now, "default": one.default,
-        "range": one.range, "meaning": one.meaning, "origin": one.origin, "variable": one.variable,
-    }  # fmt: skip
+def _plain(setting: Setting, now: Any) -> dict[str, Any]:
+    names = ("name", "default", "range", "meaning", "origin", "variable")
+    value = _public(setting, now) if _is_secret(setting) else now
+    return {"value": value, **{name: getattr(setting, name) for name in names}}
 
 
-def _value(one: Setting, now: Any) -> Text:
-    return text((_public(one, now) or "∅", "bold yellow" if now != one.default else ""))
+def _value(setting: Setting, now: Any) -> Text:
+    return text((_public(setting, now) or "∅", "bold yellow" if now != setting.default else ""))
 
 
-def _public(one: Setting, value: Any) -> str:
+def _public(setting: Setting, value: Any) -> str:
     """The value as anyone may see it: a key only shows that it is there."""
     if isinstance(value, bool):
         return str(value).lower()
-    return HIDDEN if _is_secret(one) and value else str(value)
+    return HIDDEN if _is_secret(setting) and value else str(value)
 
 
-def _is_secret(one: Setting) -> bool:
-    return one.name.endswith("_key")
+def _is_secret(setting: Setting) -> bool:
+    return setting.name.endswith("_key")
 
 
 COMPLETION_HELP = """Print the completion script of a shell.

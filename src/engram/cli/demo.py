@@ -119,8 +119,8 @@ def _typed(place: CommandRun, typed: str) -> Any:
 def _ids(place: CommandRun) -> dict[str, str]:
     """The memories that the story goes on with: the corrected, the forgotten, the one about a server."""
     with place.open(makes=True) as memory:
-        found = [hit.memory for hit in memory.recall(SERVER, limit=1, dry=True)] or [*memory.list(limit=1)]
-        last = {"found": found}
+        memories = [hit.memory for hit in memory.recall(SERVER, limit=1, dry=True)] or [*memory.list(limit=1)]
+        last = {"found": memories}
         for name, status in (("superseded", Status.SUPERSEDED), ("forgotten", Status.ARCHIVED)):
             last[name] = [*memory.list(filters=Filters(statuses=frozenset({status})), limit=1)]
     return {name: short(one.id) for name, some in last.items() for one in some}

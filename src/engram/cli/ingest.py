@@ -174,8 +174,8 @@ def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType
     yield done(title, told or "nothing")
 
 
-def _row(one: ItemReport) -> tuple[Text, str, Text]:
-    ids = short(one.memories[0]) + ("…" if len(one.memories) > 1 else "") if one.memories else ""
-    reason = one.reason if one.outcome in (Fate.REFUSED, Fate.REMOVED, Fate.SUPERSEDED) else ""
+def _row(item: ItemReport) -> tuple[Text, str, Text]:
+    ids = short(item.memories[0]) + ("…" if len(item.memories) > 1 else "") if item.memories else ""
+    reason = item.reason if item.outcome in (Fate.REFUSED, Fate.REMOVED, Fate.SUPERSEDED) else ""
     why = [(f" · {line(reason)}", "dim")] if reason else []
-    return text((str(one.outcome), STYLES[one.outcome])), ids, text(line(one.text or one.origin), *why)
+    return text((str(item.outcome), STYLES[item.outcome])), ids, text(line(item.text or item.origin), *why)

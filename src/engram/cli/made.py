@@ -237,7 +237,7 @@ NARROWED: Mapping[str, tuple[str, str]] = {
 @cache
 def _narrowing() -> dict[str, Parameter]:
     """The filters as parameters, by their names; an operation may have parameters of the same."""
-    found, fields = {}, {one.name: one for one in fields_of(Filters)}
+    found, fields = {}, {parameter.name: parameter for parameter in fields_of(Filters)}
     for name, (flags, told) in NARROWED.items():
         most = 1.0 if fields[name].hint is float else None
         words = SENTIMENTS if name == "sentiments" else ()
@@ -260,9 +260,9 @@ def _group(name: str, sentence: str) -> click.Group:
     spelled = {
         one.operation if isinstance(one.operation, str) else one.operation.name for one in told.values()
     }
-    for one in OPERATIONS.values():
-        if one.noun == noun and one.command is None and one.name not in spelled:
-            told[f"{name} {one.action}"] = Spelling(one.name)
+    for operation in OPERATIONS.values():
+        if operation.noun == noun and operation.command is None and operation.name not in spelled:
+            told[f"{name} {operation.action}"] = Spelling(operation.name)
     for path, spelling in told.items():
         made.add_command(_command(path.rpartition(" ")[2], spelling))
     return made
@@ -305,21 +305,24 @@ def _command(
         spelling.operation if isinstance(spelling.operation, Operation) else OPERATIONS[spelling.operation]
     )
     own = shown.own if shown else ()
-    asked = {one.name: one for one in _asked(operation, spelling)}
+    asked = {parameter.name: parameter for parameter in _asked(operation, spelling)}
     placed = {word.rstrip("?*+"): word for word in _places(spelling, asked)}
     params: list[click.Parameter] = [_argument(asked[name], word) for name, word in placed.items()]
     params += [
-        _option(one, spelling.flags.get(one.name, ""))
-        for one in asked.values()
-        if one.name not in {*placed, *PLACE, FILTERS}
+        _option(parameter, spelling.flags.get(parameter.name, ""))
+        for parameter in asked.values()
+        if parameter.name not in {*placed, *PLACE, FILTERS}
     ]
     narrowing = _narrowing() if FILTERS in asked else {}
-    params += [_option(one, "") for one in narrowing.values()]
+    params += [_option(parameter, "") for parameter in narrowing.values()]
 
     def call(run: CommandRun, **given: Any) -> None:
         told = {one.name: given.pop(one.name) for one in own if one.name}
         said = {name.removeprefix(ASKED): value for name, value in given.items()}
-        narrowed = {name: _narrowed(name, one, said.pop(one.name)) for name, one in narrowing.items()}
+        narrowed = {
+            name: _narrowed(name, parameter, said.pop(parameter.name))
+            for name, parameter in narrowing.items()
+        }
         filters = {name: value for name, value in narrowed.items() if value is not None}
         show = partial(shown.show, **told) if shown and not (run.json and not shown.with_json) else None
         for word, place in placed.items():  # words may come through a pipe
@@ -335,93 +338,101 @@ def _command(
     return Command(name, params=[*params, *own], callback=pass_run(call), help=told)
 
 
-def _narrowed(name: str, one: Parameter, value: Any) -> Any:
+def _narrowed(name: str, parameter: Parameter, value: Any) -> Any:
     """What a filter is to be; None when nothing was said."""
     if value in (None, (), ""):
         return None
     if not isinstance(value, tuple):
         return value
-    return dict(value) if _is_mapping(one) else reader(one.hint, Style.JSON)(name, list(split(value)))
+    return (
+        dict(value)
+        if _is_mapping(parameter)
+        else reader(parameter.hint, Style.JSON)(name, list(split(value)))
+    )
 
 
 def _asked(operation: Operation, spelling: Spelling) -> Iterator[Parameter]:
     """What a command asks for: of the fields of a memory, which REST takes beside, only if it is to."""
     unasked = {"scope", *spelling.fixed, *spelling.without}
-    for one in operation.parameters:
-        if one.name not in unasked and (spelling.fields or one.name in operation.own):
-            words = spelling.choices.get(one.name)
-            yield replace(one, says=replace(one.says, choices=words)) if words else one
+    for parameter in operation.parameters:
+        if parameter.name not in unasked and (spelling.fields or parameter.name in operation.own):
+            words = spelling.choices.get(parameter.name)
+            yield replace(parameter, says=replace(parameter.says, choices=words)) if words else parameter
 
 
 def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
     if spelling.places:
         return spelling.places.split()
-    needed = [one.name for one in asked.values() if one.is_needed and one.name not in spelling.flags]
+    needed = [
+        parameter.name
+        for parameter in asked.values()
+        if parameter.is_needed and parameter.name not in spelling.flags
+    ]
     return [f"{name}*" if name in WORDS and name == needed[-1] else name for name in needed]
 
 
-def _argument(one: Parameter, place: str) -> click.Argument:
+def _argument(parameter: Parameter, place: str) -> click.Argument:
     many, needed = place.endswith(("*", "+")), not place.endswith(("?", "*", "+"))
-    metavar = "ID" if one.name.endswith("_id") else one.name.upper()
+    metavar = "ID" if parameter.name.endswith("_id") else parameter.name.upper()
     metavar = f"[{metavar}]" if place.endswith("?") else metavar
-    kind = _kind(one) if not many else None
+    kind = _kind(parameter) if not many else None
     return click.Argument(
-        [f"{ASKED}{one.name}"], nargs=-1 if many else 1, required=needed, type=kind, metavar=metavar
+        [f"{ASKED}{parameter.name}"], nargs=-1 if many else 1, required=needed, type=kind, metavar=metavar
     )
 
 
-def _option(one: Parameter, flags: str) -> click.Option:
-    spelled = flags or one.says.flags or f"--{one.name.replace('_', '-')}"
+def _option(parameter: Parameter, flags: str) -> click.Option:
+    spelled = flags or parameter.says.flags or f"--{parameter.name.replace('_', '-')}"
     spelled, _, meaning = spelled.partition("|")
     name, _, value = spelled.partition("=")
-    more: dict[str, Any] = {"help": meaning or one.says.sentence}
-    if not one.is_needed:
+    more: dict[str, Any] = {"help": meaning or parameter.says.sentence}
+    if not parameter.is_needed:
         more["default"] = None
     if value:
         more |= {"is_flag": True, "flag_value": value, "type": str}
-    elif bool in (kinds := options(one.hint)):
+    elif bool in (kinds := options(parameter.hint)):
         if type(None) in kinds and "/" not in name:
-            name = f"{name}/--no-{one.name.replace('_', '-')}"
-        more |= {"is_flag": True, "required": one.is_needed}
+            name = f"{name}/--no-{parameter.name.replace('_', '-')}"
+        more |= {"is_flag": True, "required": parameter.is_needed}
     else:
-        many = _is_list(one) or _is_mapping(one)
-        more |= {"type": _kind(one), "multiple": many, "required": one.is_needed}
-        more |= {"metavar": _metavar(one)} if not isinstance(more["type"], click.Choice) else {}
-        if isinstance(one.default, int | float) and one.default is not None:
-            more |= {"help": f"{one.says.sentence}  [default: {one.default}]"}
-    return click.Option([f"{ASKED}{one.name}", *name.split()], **more)
+        many = _is_list(parameter) or _is_mapping(parameter)
+        more |= {"type": _kind(parameter), "multiple": many, "required": parameter.is_needed}
+        more |= {"metavar": _metavar(parameter)} if not isinstance(more["type"], click.Choice) else {}
+        if isinstance(parameter.default, int | float) and parameter.default is not None:
+            more |= {"help": f"{parameter.says.sentence}  [default: {parameter.default}]"}
+    return click.Option([f"{ASKED}{parameter.name}", *name.split()], **more)
 
 
-def _kind(one: Parameter) -> Any:
-    if one.says.choices:
-        return click.Choice(one.says.choices)
-    if _is_mapping(one):
+def _kind(parameter: Parameter) -> Any:
+    if parameter.says.choices:
+        return click.Choice(parameter.says.choices)
+    if _is_mapping(parameter):
         return KeyValue()
-    for kind in (part for whole in options(one.hint) for part in (whole, *get_args(whole))):
+    for kind in (part for whole in options(parameter.hint) for part in (whole, *get_args(whole))):
         if isinstance(kind, type) and issubclass(kind, Enum):
             return one_of(kind)
         if kind is datetime:
-            return MomentOption(ahead=one.name in AHEAD)
+            return MomentOption(ahead=parameter.name in AHEAD)
         if kind in (int, float):
             return kind
     return str
 
 
-def _is_list(one: Parameter) -> bool:
-    return any((get_origin(kind) or kind) in LISTS for kind in options(one.hint))
+def _is_list(parameter: Parameter) -> bool:
+    return any((get_origin(kind) or kind) in LISTS for kind in options(parameter.hint))
 
 
-def _is_mapping(one: Parameter) -> bool:
-    return any((get_origin(kind) or kind) in (dict, Mapping) for kind in options(one.hint))
+def _is_mapping(parameter: Parameter) -> bool:
+    return any((get_origin(kind) or kind) in (dict, Mapping) for kind in options(parameter.hint))
 
 
-def _metavar(one: Parameter) -> str | None:
-    kind = _kind(one)
+def _metavar(parameter: Parameter) -> str | None:
+    kind = _kind(parameter)
     if isinstance(kind, MomentOption):
         return "TIME"
     if isinstance(kind, KeyValue):
         return None
-    if kind is float and one.says.most == 1:
+    if kind is float and parameter.says.most == 1:
         return "0..1"
     return "N" if kind in (int, float) else "TEXT"
 
@@ -470,14 +481,14 @@ def _carry_out(
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-def _value(one: Parameter, value: Any) -> Any:
+def _value(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, tuple):
-        if _is_mapping(one):
+        if _is_mapping(parameter):
             return dict(value)
-        if not _is_list(one):
-            return text_or_stdin(value, one.name)
-        return split(value) if one.name == "tags" else value
-    if bool in options(one.hint) and isinstance(value, str):
+        if not _is_list(parameter):
+            return text_or_stdin(value, parameter.name)
+        return split(value) if parameter.name == "tags" else value
+    if bool in options(parameter.hint) and isinstance(value, str):
         return value == "true"
     return value
 

@@ -146,27 +146,32 @@ def _tell(run: CommandRun, report: Report, path: Path | None, *, every: bool = F
 
 
 @presented("drift", Spelling("maintenance.drift", "directory?"))
-def drift(run: CommandRun, found: DriftReport) -> None:
+def drift(run: CommandRun, report: DriftReport) -> None:
     """Check what memories claim about files, symbols and versions.
 
     Against DIRECTORY, or the one that the setting `doubt.directory` names. Nothing is changed unless --apply.
     """
-    tell(run, found, *_drift(found), quiet=[one.reference for one in found.dead])
+    tell(run, report, *_drift(report), quiet=[reference.reference for reference in report.dead])
 
 
-def _drift(found: DriftReport) -> Iterator[RenderableType]:
-    checked = f"{counted(found.references, 'reference')} of {counted(found.memories, 'memory', 'memories')}"
-    yield text((checked, "bold"), f" checked against {counted(found.files, 'file')} of {found.directory}")
-    if not found.complete:
+def _drift(report: DriftReport) -> Iterator[RenderableType]:
+    checked = f"{counted(report.references, 'reference')} of {counted(report.memories, 'memory', 'memories')}"
+    yield text((checked, "bold"), f" checked against {counted(report.files, 'file')} of {report.directory}")
+    if not report.complete:
         yield text(("not every file was looked at: what is named may be in the others", "yellow"))
     rows = [
-        (text((short(one.memory), "cyan")), str(one.kind), line(one.reference), line(one.detail))
-        for one in found.dead
+        (
+            text((short(reference.memory), "cyan")),
+            str(reference.kind),
+            line(reference.reference),
+            line(reference.detail),
+        )
+        for reference in report.dead
     ]
     yield table(("memory", "kind", "dead", "instead"), rows) if rows else text(("nothing is dead", "green"))
-    if found.run is not None:
-        changed = counted(found.run.changes, "memory is", "memories are")
-        yield text((found.run.run.id, "bold"), f": {changed} in another state now")
+    if report.run is not None:
+        changed = counted(report.run.changes, "memory is", "memories are")
+        yield text((report.run.run.id, "bold"), f": {changed} in another state now")
 
 
 # ---------------------------------------------------------------- upkeep
@@ -217,11 +222,11 @@ def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
     if not spent:
         yield text("no model was asked in the last 30 days")
         return
-    daily = any(one.day for one in spent)
+    daily = any(cost.day for cost in spent)
     rows = [
-        (one.day, one.component, one.model, f"{one.calls:,}", f"{one.failed:,}",
-         f"{one.prompt_tokens + one.answer_tokens:,}", f"{one.cost:.4f}")
-        for one in spent
+        (cost.day, cost.component, cost.model, f"{cost.calls:,}", f"{cost.failed:,}",
+         f"{cost.prompt_tokens + cost.answer_tokens:,}", f"{cost.cost:.4f}")
+        for cost in spent
     ]  # fmt: skip
     heads = ("day", "component", "model", "calls", "failed", "tokens", "US$")
     start = 0 if daily else 1

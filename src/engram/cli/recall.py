@@ -72,8 +72,10 @@ def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
     yield _plan(answer.plan)
     # The largest value of each kind of evidence: what its bars are measured against.
     scales: Scales = {}
-    for one in (one for hit in answer for one in hit.evidence):
-        scales[one.step, one.name] = max(scales.get((one.step, one.name), 0.0), abs(one.value))
+    for evidence in (one for hit in answer for one in hit.evidence):
+        scales[evidence.step, evidence.name] = max(
+            scales.get((evidence.step, evidence.name), 0.0), abs(evidence.value)
+        )
     for place, hit in enumerate(answer, 1):
         yield _hit(place, hit, now, scales)
     if not answer.hits:
@@ -132,8 +134,8 @@ def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
     # Step by step, in the order in which the steps first speak: any step, known here or not.
     steps = dict.fromkeys(one.step for one in hit.evidence)
     branches = {step: tree.add(text((step, "bold"))) for step in steps}
-    for one in hit.evidence:
-        branches[one.step].add(_evidence(one, scales[one.step, one.name]))
+    for evidence in hit.evidence:
+        branches[evidence.step].add(_evidence(evidence, scales[evidence.step, evidence.name]))
     return tree
 
 
@@ -152,12 +154,12 @@ def _evidence(evidence: Evidence, scale: float) -> Text:
 
 def _dropped(answer: Recall) -> Tree:
     tree = _tree(text(("left out", "bold"), (f" · {counted(len(answer.dropped), 'candidate')}", "dim")))
-    for one in answer.dropped[:DROPPED_SHOWN]:
+    for dropped in answer.dropped[:DROPPED_SHOWN]:
         row = text(
-            (short(one.memory), "cyan"),
-            ("" if "relevance" in one.why else f" {one.relevance:.2f}", "dim"),
-            (f" {line(one.why)}", "yellow"),
-            (f"  {line(one.label)}", "dim"),
+            (short(dropped.memory), "cyan"),
+            ("" if "relevance" in dropped.why else f" {dropped.relevance:.2f}", "dim"),
+            (f" {line(dropped.why)}", "yellow"),
+            (f"  {line(dropped.label)}", "dim"),
         )
         tree.add(cut(row))
     if len(answer.dropped) > DROPPED_SHOWN:
@@ -295,14 +297,14 @@ HITS_SHOWN = 3
 
 
 @presented("reason", Spelling("reason", fails=lambda found: found.tree.is_gap, without=("session",)))
-def reason(run: CommandRun, found: Reasoning) -> None:
+def reason(run: CommandRun, reasoning: Reasoning) -> None:
     """Think a question through, part by part.
 
     Prints what was found for each smaller question and what is missing; with a model also an answer that
     says which memories it rests on. The exit code is 1 when nothing was found at all.
     """
-    claims = [line(one.claim) for one in found.answer]
-    tell(run, found, *_reasoning(found), quiet=claims or found.memories)
+    claims = [line(conclusion.claim) for conclusion in reasoning.answer]
+    tell(run, reasoning, *_reasoning(reasoning), quiet=claims or reasoning.memories)
 
 
 @presented("timeline", Spelling("timeline", fails=lambda found: not found.steps, without=("predicate",)))
@@ -321,19 +323,21 @@ def timeline(run: CommandRun, found: Timeline) -> None:
         tell(run, found, text((f"nothing is known of {line(found.about)}", "bold")), quiet=())
 
 
-def _reasoning(found: Reasoning) -> Iterator[RenderableType]:
-    for one in found.answer:
-        cited = ", ".join(short(memory) for memory in one.memories)
-        yield text((line(one.claim), "bold"), (f"  {cited}", "cyan"))
-    tree = _tree(text(("? ", "bold magenta"), (line(found.tree.question), "bold")))
-    _grow(tree, found.tree)
+def _reasoning(reasoning: Reasoning) -> Iterator[RenderableType]:
+    for conclusion in reasoning.answer:
+        cited = ", ".join(short(memory) for memory in conclusion.memories)
+        yield text((line(conclusion.claim), "bold"), (f"  {cited}", "cyan"))
+    tree = _tree(text(("? ", "bold magenta"), (line(reasoning.tree.question), "bold")))
+    _grow(tree, reasoning.tree)
     yield tree
-    for gap in found.gaps:
+    for gap in reasoning.gaps:
         yield text(("missing ", "yellow"), line(gap))
-    for note in found.notes:
+    for note in reasoning.notes:
         yield text(("note ", "dim"), line(note))
-    counts = f"{counted(len(found.memories), 'memory', 'memories')} · {counted(found.tokens, 'token')}"
-    yield text((f"{counts} · {counted(found.calls, 'call')} to a model", "dim"))
+    counts = (
+        f"{counted(len(reasoning.memories), 'memory', 'memories')} · {counted(reasoning.tokens, 'token')}"
+    )
+    yield text((f"{counts} · {counted(reasoning.calls, 'call')} to a model", "dim"))
 
 
 def _grow(tree: Tree, branch: Branch) -> None:
@@ -364,7 +368,7 @@ def context(run: CommandRun, made: Context, *, explain: bool) -> None:
     Prints the system prompt with what is remembered, and what was said before. It counts as no use.
     """
     prompt = [text((made.system_prompt, ""))] if made.system_prompt else []
-    prompt += [text((f"{one.role}: ", "dim"), one.content) for one in made.conversation]
+    prompt += [text((f"{message.role}: ", "dim"), message.content) for message in made.conversation]
     say(run, *(_table(made) if explain else prompt))
 
 

@@ -292,16 +292,16 @@ def create(run: CommandRun, issued: Issued) -> None:
 
 
 @presented("list", Spelling("tokens.list"))
-def list_tokens(run: CommandRun, found: Sequence[Token]) -> None:
+def list_tokens(run: CommandRun, tokens: Sequence[Token]) -> None:
     """List tokens, oldest first; secrets are not kept."""
     now, rows = run.clock.now(), []
-    for one in found:
+    for one in tokens:
         used = age(one.last_used, now) if one.last_used else "never"
         end = "revoked" if one.revoked_at else "expired" if not one.is_valid(now) else used
         rows.append((one.id, str(one.role), end, line(one.name), line(str(one.scope))))
     told = table(("id", "role", "used", "name", "place"), rows)
     none = text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim"))
-    tell(run, found, told if found else none, quiet=[one.id for one in found])
+    tell(run, tokens, told if tokens else none, quiet=[one.id for one in tokens])
 
 
 @presented("revoke", Spelling("tokens.revoke"))

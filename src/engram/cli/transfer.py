@@ -137,8 +137,8 @@ def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str
     counts += [counted(report.related, "relation")] if report.related else []
     title = f"checked as {report.format}, nothing was stored:" if dry else f"moved in from {report.format}:"
     back = [f"`engram undo {report.run}` takes it back as a whole"] if report.run else []
-    for one in () if run.json else report.refused[:REFUSALS_SHOWN]:
-        click.echo(f"{one.origin}: error {one.code}: {one.reason}", err=True)
+    for item in () if run.json else report.refused[:REFUSALS_SHOWN]:
+        click.echo(f"{item.origin}: error {item.code}: {item.reason}", err=True)
     told = done(title, " · ".join(counts) or "nothing found")
     tell(run, {**value, "run": report.run, "items": plain(report.items)}, told, *back)
     if report.refused:
@@ -409,7 +409,7 @@ def points(run: CommandRun, directory: Path) -> None:
     """List the commits that `rollback` takes, newest first."""
     with run.open(whole_file=True) as memory:
         found = memory.workspace.points(directory)
-    rows = [(one.id[:10], one.at[:16], one.subject) for one in found]
+    rows = [(point.id[:10], point.at[:16], point.subject) for point in found]
     tell(run, found, table(("point", "when", "what"), rows))
 
 
@@ -461,7 +461,7 @@ def _tell(run: CommandRun, report: SyncReport, *, leave: bool = True) -> None:
 
 
 def _conflicts(conflicts: Sequence[SyncConflict]) -> Iterator[RenderableType]:
-    for one in conflicts[:SHOWN]:
-        yield text(("conflict: ", "yellow"), f"{one.path}: {one.because}")
+    for conflict in conflicts[:SHOWN]:
+        yield text(("conflict: ", "yellow"), f"{conflict.path}: {conflict.because}")
     if conflicts:
         yield "Choose in the file, or with `engram conflicts`."

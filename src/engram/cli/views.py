@@ -69,27 +69,27 @@ def id_of(memory: Memory) -> Text:
     return text((short(memory.id), "cyan"))
 
 
-def claim_row(one: Claim) -> Row:
+def claim_row(claim: Claim) -> Row:
     """A fact and the memory that states it."""
-    fact = one.fact
+    fact = claim.fact
     return (
-        id_of(one.memory),
+        id_of(claim.memory),
         text((line(fact.subject), "bold")),
         text((line(fact.predicate), "magenta")),
         text((_date(fact.valid_from), "dim")),
-        text((_date(fact.valid_to or one.memory.valid_to), "dim")),
-        text(*marks(one.memory), line(fact.object)),
+        text((_date(fact.valid_to or claim.memory.valid_to), "dim")),
+        text(*marks(claim.memory), line(fact.object)),
     )
 
 
-def entity_row(one: Entity, now: datetime) -> Row:
+def entity_row(entity: Entity, now: datetime) -> Row:
     """An entity: when it was last seen, what it is, how often it is named, and its names."""
-    others = [alias for alias in one.aliases if alias != one.name.lower()]
+    others = [alias for alias in entity.aliases if alias != entity.name.lower()]
     return (
-        text((age(one.last_seen, now) if one.last_seen else "", "dim")),
-        text((one.type, "magenta")),
-        text(f"{one.mentions:,}"),
-        text((line(one.name), "bold"), (f"  {line(', '.join(others))}" if others else "", "dim")),
+        text((age(entity.last_seen, now) if entity.last_seen else "", "dim")),
+        text((entity.type, "magenta")),
+        text(f"{entity.mentions:,}"),
+        text((line(entity.name), "bold"), (f"  {line(', '.join(others))}" if others else "", "dim")),
     )
 
 
@@ -103,33 +103,33 @@ def step_row(step: TimelineStep) -> Row:
     )
 
 
-def memory_row(one: Memory, now: datetime) -> Row:
+def memory_row(memory: Memory, now: datetime) -> Row:
     """Id, age, category and content of a memory."""
     return (
-        id_of(one),
-        text((age(one.happened_at, now), "dim")),
-        text((line(one.category), "magenta")),
-        text(*marks(one), *spoken_by(one), line(one.shown)),
+        id_of(memory),
+        text((age(memory.happened_at, now), "dim")),
+        text((line(memory.category), "magenta")),
+        text(*marks(memory), *spoken_by(memory), line(memory.shown)),
     )
 
 
-def _conflict(one: Conflict) -> Sequence[Row]:
+def _conflict(conflict: Conflict) -> Sequence[Row]:
     return [
-        (id_of(one.a), text(("a", "dim")), text(*marks(one.a), line(one.a.content))),
-        (id_of(one.b), text(("b", "dim")), text(*marks(one.b), line(one.b.content))),
-        (text(""), text(""), text((line(one.because), "dim"))),
+        (id_of(conflict.a), text(("a", "dim")), text(*marks(conflict.a), line(conflict.a.content))),
+        (id_of(conflict.b), text(("b", "dim")), text(*marks(conflict.b), line(conflict.b.content))),
+        (text(""), text(""), text((line(conflict.because), "dim"))),
     ]
 
 
-def _loop(one: Commitment) -> Row:
-    due = f"{last_day(one.due)}" if one.due else ""
-    whom = f"  waits for {line(one.waiting_on)}" if one.waiting_on else ""
+def _loop(commitment: Commitment) -> Row:
+    due = f"{last_day(commitment.due)}" if commitment.due else ""
+    whom = f"  waits for {line(commitment.waiting_on)}" if commitment.waiting_on else ""
     return (
-        text((short(one.id), "cyan")),
-        text((str(one.state), "magenta")),
-        f"{one.age_days}d",
-        text((due, "bold red" if one.is_overdue else "")),
-        text(line(one.text), (whom, "dim")),
+        text((short(commitment.id), "cyan")),
+        text((str(commitment.state), "magenta")),
+        f"{commitment.age_days}d",
+        text((due, "bold red" if commitment.is_overdue else "")),
+        text(line(commitment.text), (whom, "dim")),
     )
 
 
@@ -280,9 +280,9 @@ def say_one(run: CommandRun, done: str, value: Any) -> None:
         say(run, text((f"{done} " if done else "", "bold green"), line(str(plain(value)))))
 
 
-def changed(done: str, one: Memory, _: CommandRun | None = None) -> Iterator[RenderableType]:
+def changed(done: str, memory: Memory, _: CommandRun | None = None) -> Iterator[RenderableType]:
     """A memory after a change, in one line."""
-    yield text((done, "bold green"), " ", (short(one.id), "bold cyan"), f" · {line(one.content)}")
+    yield text((done, "bold green"), " ", (short(memory.id), "bold cyan"), f" · {line(memory.content)}")
 
 
 def _receipt(_: str, done: Receipt, __: CommandRun) -> Iterator[RenderableType]:
@@ -294,17 +294,20 @@ def _edge(_: str, edge: Edge, __: CommandRun) -> Iterator[RenderableType]:
     yield text((short(edge.source), "cyan"), (f" {edge.type} → ", "bold green"), (short(edge.target), "cyan"))
 
 
-def _entity(done: str, one: Entity, _: CommandRun) -> Iterator[RenderableType]:
+def _entity(done: str, entity: Entity, _: CommandRun) -> Iterator[RenderableType]:
     yield text(
-        (done, "bold green"), " ", (line(one.name), "bold"), (f" · {line(', '.join(one.aliases))}", "dim")
+        (done, "bold green"),
+        " ",
+        (line(entity.name), "bold"),
+        (f" · {line(', '.join(entity.aliases))}", "dim"),
     )
 
 
 def _profile(_: str, profile: Profile, run: CommandRun) -> Iterator[RenderableType]:
-    one, now = profile.entity, run.clock.now()
-    yield table(TABLES[Entity].heads, [entity_row(one, now)])
-    if one.first_seen:
-        yield text((f"first seen {day(one.first_seen)}", "dim"))
+    entity, now = profile.entity, run.clock.now()
+    yield table(TABLES[Entity].heads, [entity_row(entity, now)])
+    if entity.first_seen:
+        yield text((f"first seen {day(entity.first_seen)}", "dim"))
     if profile.card is not None and profile.card.text:
         yield text(line(profile.card.text))
     if profile.facts:
@@ -319,22 +322,22 @@ def _profile(_: str, profile: Profile, run: CommandRun) -> Iterator[RenderableTy
         yield text(("\nbeside it ", "bold"), names)
 
 
-def _commitment(done: str, one: Commitment, _: CommandRun) -> Iterator[RenderableType]:
-    yield text((f"{done} " if done else "", "bold green"), line(one.text))
-    yield table(_LOOPS.heads, [_loop(one)])
+def _commitment(done: str, commitment: Commitment, _: CommandRun) -> Iterator[RenderableType]:
+    yield text((f"{done} " if done else "", "bold green"), line(commitment.text))
+    yield table(_LOOPS.heads, [_loop(commitment)])
 
 
-def _trigger(done: str, one: Trigger, _: CommandRun) -> Iterator[RenderableType]:
-    told = f"{line(', '.join(one.words))} loads {line(' '.join(one.pages))}"
-    yield text((f"{done} ", "bold green"), (one.id, "cyan"), f" · {told}")
+def _trigger(done: str, trigger: Trigger, _: CommandRun) -> Iterator[RenderableType]:
+    told = f"{line(', '.join(trigger.words))} loads {line(' '.join(trigger.pages))}"
+    yield text((f"{done} ", "bold green"), (trigger.id, "cyan"), f" · {told}")
 
 
-def _session(done: str, told: SessionInfo, _: CommandRun) -> Iterator[RenderableType]:
+def _session(done: str, info: SessionInfo, _: CommandRun) -> Iterator[RenderableType]:
     if done:
-        yield text((f"{done} ", "bold green"), line(told.id))
+        yield text((f"{done} ", "bold green"), line(info.id))
         return
-    yield text((line(told.id), "bold"), f" {told.restored}, {counted(told.turns, 'turn')}")
-    yield from (text((f"{slot.activation:.2f} ", "cyan"), line(slot.content)) for slot in told.slots)
+    yield text((line(info.id), "bold"), f" {info.restored}, {counted(info.turns, 'turn')}")
+    yield from (text((f"{slot.activation:.2f} ", "cyan"), line(slot.content)) for slot in info.slots)
 
 
 def _begun(_: str, begun: Begun, __: CommandRun) -> Iterator[RenderableType]:
@@ -345,26 +348,25 @@ def _begun(_: str, begun: Begun, __: CommandRun) -> Iterator[RenderableType]:
     )
 
 
-def _profile_of(_: str, found: Behaviour, __: CommandRun) -> Iterator[RenderableType]:
-    for section in dict.fromkeys(trait.section for trait in found.traits):
+def _profile_of(_: str, profile: Behaviour, __: CommandRun) -> Iterator[RenderableType]:
+    for section in dict.fromkeys(trait.section for trait in profile.traits):
         yield text((section, "bold magenta"))
-        yield from (text(f"  {line(trait.text)}") for trait in found.traits if trait.section == section)
+        yield from (text(f"  {line(trait.text)}") for trait in profile.traits if trait.section == section)
     for name in ("topics", "languages", "hours"):
-        if values := getattr(found, name):
+        if values := getattr(profile, name):
             yield text((f"{name}: ", "dim"), ", ".join(map(str, values)))
 
 
-def _identity(_: str, found: Reflections, __: CommandRun) -> Iterator[RenderableType]:
-    lines = found.text.splitlines()
+def _identity(_: str, reflections: Reflections, __: CommandRun) -> Iterator[RenderableType]:
+    lines = reflections.text.splitlines()
     yield from (text(line(one)) for one in lines)
     if lines:
-        yield text(
-            (f"{counted(found.memories, 'reflection')}{', compacted' if found.compacted else ''}", "dim")
-        )
+        compacted = ", compacted" if reflections.compacted else ""
+        yield text((f"{counted(reflections.memories, 'reflection')}{compacted}", "dim"))
 
 
-def _map(_: str, found: KnowledgeMap, __: CommandRun) -> Iterator[RenderableType]:
-    if not found.domains:
+def _map(_: str, knowledge_map: KnowledgeMap, __: CommandRun) -> Iterator[RenderableType]:
+    if not knowledge_map.domains:
         return
     rows = [
         (
@@ -375,16 +377,16 @@ def _map(_: str, found: KnowledgeMap, __: CommandRun) -> Iterator[RenderableType
             f"{domain.uncertainty:.2f}",
             line(domain.label),
         )
-        for domain in found.domains
+        for domain in knowledge_map.domains
     ]
     yield table(("confidence", "memories", "depth", "fresh", "doubt", "domain"), rows)
-    yield text((f"coverage {found.coverage:.2f}", "dim"))
+    yield text((f"coverage {knowledge_map.coverage:.2f}", "dim"))
 
 
-def _tree(_: str, found: Abstraction, __: CommandRun) -> Iterator[RenderableType]:
-    if found.paragraph:
-        yield text(line(found.paragraph))
-    for name, gists in (("domains", found.domains), ("clusters", found.clusters)):
+def _tree(_: str, tree: Abstraction, __: CommandRun) -> Iterator[RenderableType]:
+    if tree.paragraph:
+        yield text(line(tree.paragraph))
+    for name, gists in (("domains", tree.domains), ("clusters", tree.clusters)):
         if gists:
             yield text((f"\n{name}", "bold magenta"))
             yield from (text((f"{len(gist.memories):>5}  ", "dim"), line(gist.text)) for gist in gists)
@@ -408,11 +410,11 @@ def report_lines(report: Report, most: int | None = SHOWN) -> Iterator[Renderabl
     if run.state is RunState.RUNNING:
         yield text((f"paused in {run.step}: it goes on the next time", "yellow"))
     if report.tallies:
-        counts = [(line(one.step), line(one.rule), f"{one.count:,}") for one in report.tallies]
+        counts = [(line(tally.step), line(tally.rule), f"{tally.count:,}") for tally in report.tallies]
         yield table(("step", "rule", "times"), counts)
     listed = report.decided if most is None else report.decided[:most]
     if listed:
-        yield table(("memory", "rule", "why"), [_decided(one) for one in listed])
+        yield table(("memory", "rule", "why"), [_decided(decision) for decision in listed])
     rest = len(report.decided) - len(listed)
     if rest or report.more:
         many = f"{rest:,}+" if report.more else f"{rest:,}"
@@ -421,10 +423,14 @@ def report_lines(report: Report, most: int | None = SHOWN) -> Iterator[Renderabl
         yield text((f"`engram undo {run.id}` takes it back", "dim"))
 
 
-def _decided(one: Decided) -> tuple[str, str, str]:
-    pair = f"{short(one.memory)} + {short(one.related)}" if one.related else short(one.memory)
-    left = " (left as it was)" if one.outcome is Carried.LEFT else ""
-    return pair, line(one.rule), line(one.why) + left
+def _decided(decision: Decided) -> tuple[str, str, str]:
+    pair = (
+        f"{short(decision.memory)} + {short(decision.related)}"
+        if decision.related
+        else short(decision.memory)
+    )
+    left = " (left as it was)" if decision.outcome is Carried.LEFT else ""
+    return pair, line(decision.rule), line(decision.why) + left
 
 
 _ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterable[RenderableType]]] = {

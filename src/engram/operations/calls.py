@@ -95,21 +95,21 @@ def end_fact(
 
 def fact_from(given: Mapping[str, Any]) -> Fact:
     """A fact as it is compared, from its parts."""
-    told = Fact(**_FACT.read(given))
-    return Fact(told.subject.lower(), canonical(told.predicate), told.object.lower())
+    fact = Fact(**_FACT.read(given))
+    return Fact(fact.subject.lower(), canonical(fact.predicate), fact.object.lower())
 
 
 def fact_conflicts(memory: Engram, limit: int = 50) -> list[dict[str, Claim]]:
     """Pairs of facts that cannot both be true, each by name."""
-    return [{"a": one, "b": two} for one, two in memory.facts.conflicts(limit)]
+    return [{"a": claim, "b": two} for claim, two in memory.facts.conflicts(limit)]
 
 
 def entity(memory: Engram, name: str) -> Profile:
     """What is known about somebody or something. Raises UnknownEntity."""
-    found = memory.entities.get(name)
-    if found is None:
+    profile = memory.entities.get(name)
+    if profile is None:
         raise UnknownEntity(name)
-    return found
+    return profile
 
 
 def open_commitment(

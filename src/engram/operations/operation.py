@@ -127,26 +127,32 @@ class Operation:
     @cached_property
     def own(self) -> frozenset[str]:
         """The names of what it asks for itself; beside that it may take the fields of a memory."""
-        return frozenset(one.name for one in parameters_of(self.call))
+        return frozenset(parameter.name for parameter in parameters_of(self.call))
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What may be said, each with its sentence and range."""
-        more = (one for one in fields_for(self.fields) if one.name not in self.own)
-        return tuple(replace(one, says=said(self.name, one)) for one in (*parameters_of(self.call), *more))
+        more = (parameter for parameter in fields_for(self.fields) if parameter.name not in self.own)
+        return tuple(
+            replace(parameter, says=said(self.name, parameter))
+            for parameter in (*parameters_of(self.call), *more)
+        )
 
-    def example_of(self, one: Parameter) -> Any:
+    def example_of(self, parameter: Parameter) -> Any:
         """A value that one of its parameters may have; None where only its kind can be told."""
-        if one.name in self.example:
-            return self.example[one.name]
-        kinds = [kind for kind in get_args(one.hint) or (one.hint,) if isinstance(kind, type)]
-        found = [*one.says.choices, *(next(iter(kind)).value for kind in kinds if issubclass(kind, Enum))]
-        keys: tuple[str | type, ...] = (*kinds, one.name)
+        if parameter.name in self.example:
+            return self.example[parameter.name]
+        kinds = [kind for kind in get_args(parameter.hint) or (parameter.hint,) if isinstance(kind, type)]
+        found = [
+            *parameter.says.choices,
+            *(next(iter(kind)).value for kind in kinds if issubclass(kind, Enum)),
+        ]
+        keys: tuple[str | type, ...] = (*kinds, parameter.name)
         found += [EXAMPLES[key] for key in keys if key in EXAMPLES]
-        example = found[0] if found else one.says.least
+        example = found[0] if found else parameter.says.least
         return (
             [example]
-            if found and get_origin(one.hint) in LISTS and not isinstance(example, list)
+            if found and get_origin(parameter.hint) in LISTS and not isinstance(example, list)
             else example
         )
 
@@ -344,19 +350,21 @@ EXAMPLES: Mapping[str | type, Any] = {
 """What a parameter may be, by its name or kind, where its operation gives no example of its own."""
 
 
-def said(operation: str, one: Parameter) -> Says:
+def said(operation: str, parameter: Parameter) -> Says:
     """What a parameter of an operation means."""
-    if one.says.sentence:
-        return one.says
-    return WORDS.get(f"{operation}.{one.name}") or WORDS.get(one.name) or one.says
+    if parameter.says.sentence:
+        return parameter.says
+    return WORDS.get(f"{operation}.{parameter.name}") or WORDS.get(parameter.name) or parameter.says
 
 
 def fields_for(kind: str) -> tuple[Parameter, ...]:
     """The fields of a memory that an operation takes beside its own parameters."""
     if kind == "draft":
-        return tuple(one for one in fields_of(Draft) if one.name != "content")
+        return tuple(parameter for parameter in fields_of(Draft) if parameter.name != "content")
     if kind == "changes":
         from engram.capture.change import CHANGEABLE  # it loads all that reads a text
 
-        return tuple(replace(one, default=None) for one in fields_of(Draft) if one.name in CHANGEABLE)
+        return tuple(
+            replace(parameter, default=None) for parameter in fields_of(Draft) if parameter.name in CHANGEABLE
+        )
     return ()

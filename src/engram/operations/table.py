@@ -351,6 +351,6 @@ MAINTAINING = (
 )  # fmt: skip
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(
-    {one.name: one for one in (*REMEMBERING, *RECALLING, *KNOWING, *GOING_ON, *MAINTAINING)}
+    {operation.name: operation for operation in (*REMEMBERING, *RECALLING, *KNOWING, *GOING_ON, *MAINTAINING)}
 )
 """Every operation by its name."""

@@ -86,7 +86,7 @@ class Parameter:
     @property
     def group(self) -> type | None:
         """The values that a query spells part by part: a scope, filters."""
-        kinds = [one for one in options(self.hint) if isinstance(one, type) and is_dataclass(one)]
+        kinds = [option for option in options(self.hint) if isinstance(option, type) and is_dataclass(option)]
         return kinds[0] if kinds else None
 
 
@@ -94,16 +94,18 @@ class Parameter:
 def parameters_of(call: Callable[..., Any]) -> tuple[Parameter, ...]:
     """What a function takes, in its order; options that it takes as a `TypedDict` one by one."""
     hints = get_type_hints(call, include_extras=True)
-    found: list[Parameter] = []
+    parameters: list[Parameter] = []
     for name, one in inspect.signature(call).parameters.items():
         hint = hints.get(name, Any)
         if one.kind is one.VAR_KEYWORD:
             if get_origin(hint) is Unpack:
-                found += _options_of(get_args(hint)[0], {made.name for made in found})
+                parameters += _options_of(get_args(hint)[0], {made.name for made in parameters})
         elif name not in NOT_ASKED:
             kind, says = _described(hint)
-            found.append(Parameter(name, kind, MISSING if one.default is one.empty else one.default, says))
-    return tuple(found)
+            parameters.append(
+                Parameter(name, kind, MISSING if one.default is one.empty else one.default, says)
+            )
+    return tuple(parameters)
 
 
 @cache
@@ -184,10 +186,11 @@ class Reader:
         for name, values in grouped.items():
             kind, inner = self._groups[name]
             found[name] = kind(**inner.read(values))
-        for one in self._needed:
-            if one.name not in found:
-                told = f"argument {one.name!r} is missing: {one.says.sentence.rstrip('.') or 'give it'}"
-                raise InvalidInput(f"The {told if lenient else f'{one.name} is missing'}.")
+        for parameter in self._needed:
+            if parameter.name not in found:
+                what = parameter.says.sentence.rstrip(".") or "give it"
+                told = f"argument {parameter.name!r} is missing: {what}"
+                raise InvalidInput(f"The {told if lenient else f'{parameter.name} is missing'}.")
         return found
 
     @property
@@ -198,7 +201,7 @@ class Reader:
     def fits(self, given: Mapping[str, Any]) -> bool:
         """Whether all of this is known and nothing needed is missing."""
         names = {self.also.get(said, said) for said in given}
-        return names <= self.names and all(one.name in names for one in self._needed)
+        return names <= self.names and all(parameter.name in names for parameter in self._needed)
 
 
 def options(hint: Any) -> tuple[Any, ...]:
@@ -447,10 +450,10 @@ class Components:
     def body(self, parameters: Iterable[Parameter]) -> Schema:
         """An object with these parameters; nothing else may stand in it."""
         told = list(parameters)
-        needed = [one.name for one in told if one.is_needed]
+        needed = [parameter.name for parameter in told if parameter.is_needed]
         made: Schema = {
             "type": "object",
-            "properties": {one.name: self.parameter(one) for one in told},
+            "properties": {parameter.name: self.parameter(parameter) for parameter in told},
             "additionalProperties": False,
         }
         return made | ({"required": needed} if needed else {})
@@ -475,11 +478,11 @@ def needed_keys(kind: type) -> list[str]:
     return [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
 
 
-def plain_default(one: Parameter) -> Any:
+def plain_default(parameter: Parameter) -> Any:
     """What a parameter is when it is left out, where that can be said; else None."""
-    if one.is_needed or callable(one.default) or one.default in ("", (), None):
+    if parameter.is_needed or callable(parameter.default) or parameter.default in ("", (), None):
         return None
-    value = plain(one.default)
+    value = plain(parameter.default)
     return value if isinstance(value, str | int | float | bool) else None
 
 

@@ -161,8 +161,8 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
     document = cache(lambda: JSONResponse(openapi.document(routes)))  # made when it is first asked for
 
     async def tell_health(request: Request) -> Response:
-        found, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
-        return JSONResponse(told, 200 if found.ok else 503)
+        health, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
+        return JSONResponse(told, 200 if health.ok else 503)
 
     async def begin(request: Request) -> Response:
         if HTML in request.headers.get("accept", ""):
@@ -240,14 +240,14 @@ def _logins(memory_host: MemoryHost) -> list[Served]:
 
 def _health(memory_host: MemoryHost, caller: Caller) -> tuple[host.ServerHealth, dict[str, Any]]:
     """How the server is, in our words and in those of *layers*."""
-    found = host.check_health(memory_host)
-    whole = found.ok and memory_host.owns_file(caller)
+    health = host.check_health(memory_host)
+    whole = health.ok and memory_host.owns_file(caller)
     also: dict[str, Any] = {} if caller is NOBODY else {"name": "engram"}
     if whole:
         from engram.server.compat.layers_upkeep import health_of
 
         also = health_of(memory_host)
-    return found, {**host.told_to(memory_host, caller, found), **also}
+    return health, {**host.told_to(memory_host, caller, health), **also}
 
 
 def _named(path: str, serve: Serve) -> Serve:

@@ -206,8 +206,8 @@ class MemoryHost:
 
     def _cancel_all(self) -> None:
         with self._changed:
-            for one in self._under_way:
-                one.cancel("the server stops")
+            for cancellation in self._under_way:
+                cancellation.cancel("the server stops")
 
     async def run(
         self,
@@ -501,10 +501,10 @@ def check_health(memory_host: MemoryHost) -> ServerHealth:
     return ServerHealth("degraded" if advice else "ok", __version__, uptime, tuple(advice), believed, waiting)
 
 
-def told_to(memory_host: MemoryHost, caller: Caller, found: ServerHealth) -> dict[str, Any]:
+def told_to(memory_host: MemoryHost, caller: Caller, health: ServerHealth) -> dict[str, Any]:
     """What a caller is told of it."""
-    if not found.ok and caller is NOBODY:
-        return {"status": found.status}
-    if not found.ok or memory_host.owns_file(caller):
-        return {**plain(found), "uptime_secs": int(found.uptime_s)}
-    return {"status": "ok"} if caller is NOBODY else {"status": "ok", "version": found.version}
+    if not health.ok and caller is NOBODY:
+        return {"status": health.status}
+    if not health.ok or memory_host.owns_file(caller):
+        return {**plain(health), "uptime_secs": int(health.uptime_s)}
+    return {"status": "ok"} if caller is NOBODY else {"status": "ok", "version": health.version}

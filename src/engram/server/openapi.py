@@ -138,12 +138,12 @@ def _asked(route: Route, components: Components) -> list[Schema]:
     return found
 
 
-def _query(one: Parameter, name: str, route: Route, components: Components) -> Schema:
-    schema = components.parameter(one)
-    made: Schema = {"name": name, "in": "query", "required": one.is_needed, "schema": schema}
+def _query(parameter: Parameter, name: str, route: Route, components: Components) -> Schema:
+    schema = components.parameter(parameter)
+    made: Schema = {"name": name, "in": "query", "required": parameter.is_needed, "schema": schema}
     if schema.get("type") == "array":
         made |= {"style": "form", "explode": False}
-    example = route.example.get(name, route.operation.example_of(one))
+    example = route.example.get(name, route.operation.example_of(parameter))
     return made if example is None else made | {"example": example}
 
 

@@ -106,8 +106,8 @@ class Route:
 
 def routes_of(operations: Iterable[Operation]) -> tuple[Route, ...]:
     """Every address of some operations, in their order; those that end in any path are tried last."""
-    found = [_route(operation, address) for operation in operations for address in operation.addresses]
-    return tuple(sorted(found, key=lambda route: route.path.endswith(":path}")))
+    routes = [_route(operation, address) for operation in operations for address in operation.addresses]
+    return tuple(sorted(routes, key=lambda route: route.path.endswith(":path}")))
 
 
 def _route(operation: Operation, address: str) -> Route:

@@ -45,8 +45,8 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
     query, mode = ask.text("query"), one_of(ask, "mode", "auto", tuple(MODES))
     disclosure = one_of(ask, "disclosure", "chunk", DISCLOSURES)
     top = _within(ask, "topK", MODES[mode], MOST)
-    found = _found(ask, query, top) if mode != "no_recall" and top else None
-    hits = [] if found is None else list(found)
+    answer = _found(ask, query, top) if mode != "no_recall" and top else None
+    hits = [] if answer is None else list(answer)
     told: dict[str, Any] = {
         "query": query,
         "sessionKey": session_of(ask),
@@ -67,8 +67,8 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
         "budgetWarning": None,
         "latencyMs": round((time.perf_counter() - begun) * 1_000, 2),
     }
-    if ask.truth("includeDebug") and found is not None:
-        told["debug"] = {"plan": plain(found.plan), "quality": plain(found.quality)}
+    if ask.truth("includeDebug") and answer is not None:
+        told["debug"] = {"plan": plain(answer.plan), "quality": plain(answer.quality)}
     return told
 
 
@@ -76,8 +76,8 @@ def search(ask: LenientRequest) -> dict[str, Any]:
     """Hits alone, without counting as a use."""
     query = ask.text("query")
     top = ask.whole("topK", ask.whole("maxResults", 10, 1, MOST), 1, MOST)
-    found = ask.memory.recall(query, limit=top, dry=True, expand=False)
-    return {"query": query, **_listed(ask, "results", [hit_of(hit, ask.memory.access) for hit in found])}
+    answer = ask.memory.recall(query, limit=top, dry=True, expand=False)
+    return {"query": query, **_listed(ask, "results", [hit_of(hit, ask.memory.access) for hit in answer])}
 
 
 def xray(ask: LenientRequest) -> dict[str, Any]:
@@ -86,18 +86,18 @@ def xray(ask: LenientRequest) -> dict[str, Any]:
         raise AccessDenied("look through a recall; only an owner may")
     query = ask.text("q") if ask.has("q") else ask.text("query")
     budget = ask.whole("budget", 0, 0, 1_000_000)
-    found = ask.memory.recall(query, budget=budget or None, dry=True, explain=True)
-    return {"snapshotFound": True, "query": query, "snapshot": plain(found)}
+    answer = ask.memory.recall(query, budget=budget or None, dry=True, explain=True)
+    return {"snapshotFound": True, "query": query, "snapshot": plain(answer)}
 
 
 def said(ask: LenientRequest) -> dict[str, Any]:
     """What was said, word for word, where it led to a memory that fits."""
     query, limit = ask.text("query"), ask.whole("limit", 10, 1, 100)
     filters = Filters(session=session_of(ask))
-    found = ask.memory.recall(query, limit=limit, filters=filters, dry=True, expand=False)
+    answer = ask.memory.recall(query, limit=limit, filters=filters, dry=True, expand=False)
     turns = {
         (turn.session, turn.id): {**turn_of(turn), "memoryId": hit.memory.id}
-        for hit in found
+        for hit in answer
         for turn in ask.memory.said(hit.memory.id)
     }
     found_turns = [*turns.values()][:limit]
@@ -259,11 +259,11 @@ def entities(ask: LenientRequest) -> dict[str, Any]:
 
 def entity(ask: LenientRequest) -> OldAnswer:
     """What is known about somebody or something."""
-    found = ask.memory.entities.get(ask.placed.get("name") or ask.text("name"))
-    told = found and entity_of(found.entity) | {
-        "facts": [plain(fact.fact) for fact in found.facts],
-        "memories": [memory_of(memory) for memory in found.memories],
-        "related": [{"name": name, "count": count} for name, count in found.beside],
+    profile = ask.memory.entities.get(ask.placed.get("name") or ask.text("name"))
+    told = profile and entity_of(profile.entity) | {
+        "facts": [plain(fact.fact) for fact in profile.facts],
+        "memories": [memory_of(memory) for memory in profile.memories],
+        "related": [{"name": name, "count": count} for name, count in profile.beside],
     }
     return _found_or_not(ask, {"entity": told} if told else None)
 
@@ -286,14 +286,14 @@ def resolve(ask: LenientRequest) -> dict[str, Any]:
     one, _, two = pair.partition("..")
     if verb == LATER:
         return {"pairId": pair, "verb": verb, "resolved": False}
-    kept = ask.memory.conflicts.resolve(one, two, VERBS[verb], "decided by a client")
-    return {"pairId": pair, "verb": verb, "resolved": True, "memory": memory_of(kept)}
+    memory = ask.memory.conflicts.resolve(one, two, VERBS[verb], "decided by a client")
+    return {"pairId": pair, "verb": verb, "resolved": True, "memory": memory_of(memory)}
 
 
 def scan(ask: LenientRequest) -> dict[str, Any]:
     """Have a model look at the pairs; without one they stay open."""
     settled = ask.memory.conflicts.review()
-    return {"namespace": namespace_of(ask), "settled": [_pair(one) for one in settled]}
+    return {"namespace": namespace_of(ask), "settled": [_pair(conflict) for conflict in settled]}
 
 
 def contradiction(ask: LenientRequest) -> OldAnswer:
@@ -313,15 +313,15 @@ def dispose(ask: LenientRequest) -> dict[str, Any]:
 def queue(ask: LenientRequest) -> dict[str, Any]:
     """What waits for somebody to look at it: what is in doubt, and what was put aside."""
     filters = Filters(statuses=frozenset({Status.CHALLENGED, Status.QUARANTINED}))
-    return _listed(ask, "items", [row_of(one) for one in ask.memory.list(filters=filters, limit=MOST)])
+    return _listed(ask, "items", [row_of(memory) for memory in ask.memory.list(filters=filters, limit=MOST)])
 
 
 def upkeep(ask: LenientRequest) -> dict[str, Any]:
     """The last runs of maintenance."""
-    runs = [{"runId": one.id, "kind": str(one.kind), "state": str(one.state),
-             "startedAt": one.started_at.isoformat(),
-             "finishedAt": one.finished_at.isoformat() if one.finished_at else None}
-            for one in ask.memory.maintenance.runs(20)]  # fmt: skip
+    runs = [{"runId": run.id, "kind": str(run.kind), "state": str(run.state),
+             "startedAt": run.started_at.isoformat(),
+             "finishedAt": run.finished_at.isoformat() if run.finished_at else None}
+            for run in ask.memory.maintenance.runs(20)]  # fmt: skip
     return _listed(ask, "runs", runs)
 
 
@@ -353,18 +353,18 @@ def procedures(ask: LenientRequest) -> dict[str, Any]:
 def graph(ask: LenientRequest) -> dict[str, Any]:
     """Memories and what is between them."""
     filters = Filters(categories=frozenset(ask.words("categories")))
-    found = some(ask.memory, filters, 0, ask.whole("limit", 500, 1, 5_000))
+    memories = some(ask.memory, filters, 0, ask.whole("limit", 500, 1, 5_000))
     focus = ask.text("focusNodeId", "")
     edges = {
         (edge.source, edge.target, str(edge.type)): edge.confidence
-        for one in found
-        if not focus or one.id == focus
-        for edge in ask.memory.relations(one.id)
+        for memory in memories
+        if not focus or memory.id == focus
+        for edge in ask.memory.relations(memory.id)
     }
     near = {end for source, target, _ in edges for end in (source, target)}
     return {
         "namespace": namespace_of(ask),
-        "nodes": [row_of(one) for one in found if not focus or one.id in near | {focus}],
+        "nodes": [row_of(memory) for memory in memories if not focus or memory.id in near | {focus}],
         "edges": [
             {"source": source, "target": target, "type": kind, "confidence": sure}
             for (source, target, kind), sure in edges.items()
@@ -381,11 +381,11 @@ def peers(ask: LenientRequest) -> dict[str, Any]:
 def peer(ask: LenientRequest) -> OldAnswer:
     """What is known about one of them; as a profile, in lines."""
     name = ask.placed.get("id") or ask.text("id")
-    found = ask.memory.entities.get(name)
-    if found is None:
+    profile = ask.memory.entities.get(name)
+    if profile is None:
         return OldAnswer({"found": False}, 404)
-    lines = [memory.content for memory in found.memories]
-    return OldAnswer({"found": True, "peer": _peer(found.entity), "profile": lines})
+    lines = [memory.content for memory in profile.memories]
+    return OldAnswer({"found": True, "peer": _peer(profile.entity), "profile": lines})
 
 
 def _peer(entity: Entity) -> dict[str, Any]:
@@ -449,16 +449,16 @@ def page(ask: LenientRequest) -> dict[str, Any]:
 
 def get(ask: LenientRequest) -> OldAnswer:
     """One memory."""
-    found = ask.memory.get(_id(ask))
-    return _found_or_not(ask, None if found is None else {"memory": memory_of(found)})
+    memory = ask.memory.get(_id(ask))
+    return _found_or_not(ask, None if memory is None else {"memory": memory_of(memory)})
 
 
 def timeline(ask: LenientRequest) -> OldAnswer:
     """What happened to a memory, oldest first."""
-    found = ask.memory.get(_id(ask))
-    events = ask.memory.events(found.id, limit=ask.whole("limit", 200, 1, 1_000)) if found else []
+    memory = ask.memory.get(_id(ask))
+    events = ask.memory.events(memory.id, limit=ask.whole("limit", 200, 1, 1_000)) if memory else []
     told = _listed(ask, "timeline", [event_of(event) for event in reversed(events)])
-    return OldAnswer({"found": found is not None, **told}, 404 if found is None else 200)
+    return OldAnswer({"found": memory is not None, **told}, 404 if memory is None else 200)
 
 
 def _store(ask: LenientRequest, operation: str) -> OldAnswer:
@@ -535,7 +535,9 @@ def _sorted(ask: LenientRequest, filters: Filters, sort: str, offset: int, limit
     by, _, way = sort.partition("_")
     name = "modified_at" if by == "updated" else "created_at"
     every = some(ask.memory, filters, 0, SORTED_MOST)
-    return sorted(every, key=lambda one: getattr(one, name), reverse=way == "desc")[offset : offset + limit]
+    return sorted(every, key=lambda memory: getattr(memory, name), reverse=way == "desc")[
+        offset : offset + limit
+    ]
 
 
 def _id(ask: LenientRequest) -> str:

@@ -57,8 +57,8 @@ def _judge(told: str, why: str) -> Answers:
         """Say whether a memory helped."""
         known = JUDGED[told]
         word = files.one_of(ask, told, "", tuple(known))
-        found = ask.memory.feedback(ask.text("memoryId"), helpful=known[word], because=ask.text(why, ""))
-        return {"memoryId": found.id, told: word, "recorded": True}
+        memory = ask.memory.feedback(ask.text("memoryId"), helpful=known[word], because=ask.text(why, ""))
+        return {"memoryId": memory.id, told: word, "recorded": True}
 
     return judge
 
@@ -71,12 +71,12 @@ def promote(ask: LenientRequest) -> dict[str, Any]:
 
 def briefing(ask: LenientRequest) -> dict[str, Any]:
     """What a session that starts cold should know."""
-    found = ask.memory.resume()
+    resume = ask.memory.resume()
     sections = [
         {"name": section.name, "text": section.text, "memoryIds": list(section.ids)}
-        for section in found.sections
+        for section in resume.sections
     ]
-    return {"format": "markdown", "markdown": found.text, "sections": sections}
+    return {"format": "markdown", "markdown": resume.text, "sections": sections}
 
 
 def checkpoint(ask: LenientRequest) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def checkpoint(ask: LenientRequest) -> dict[str, Any]:
 
 def identity(ask: LenientRequest) -> dict[str, Any]:
     """What is remembered about who somebody is."""
-    found = [memory_of(one) for one in ask.memory.list(filters=IDENTITY, limit=SHOWN)]
+    found = [memory_of(memory) for memory in ask.memory.list(filters=IDENTITY, limit=SHOWN)]
     return {"memories": found, "count": len(found)}
 
 
@@ -104,7 +104,7 @@ def learn(ask: LenientRequest) -> dict[str, Any]:
 
 
 def _ran(report: Report) -> dict[str, Any]:
-    rules = [{"rule": one.rule, "count": one.count} for one in report.tallies]
+    rules = [{"rule": tally.rule, "count": tally.count} for tally in report.tallies]
     return {"runId": report.run.id, "changes": report.changes, "rules": rules}
 
 
@@ -116,8 +116,12 @@ def profile(ask: LenientRequest) -> dict[str, Any]:
 
 def anchor(ask: LenientRequest) -> dict[str, Any]:
     """What somebody says about themselves."""
-    found = ask.memory.knowledge.identity()
-    return {"identityTraits": found.text, "memories": found.memories, "compacted": found.compacted}
+    reflections = ask.memory.knowledge.identity()
+    return {
+        "identityTraits": reflections.text,
+        "memories": reflections.memories,
+        "compacted": reflections.compacted,
+    }
 
 
 def questions(ask: LenientRequest) -> dict[str, Any]:
@@ -131,7 +135,7 @@ def day_summary(ask: LenientRequest) -> dict[str, Any]:
     """What was kept today; or the texts that were given, in few words."""
     now = ask.memory.maintenance.clock.now()
     today = Filters(created_since=now.replace(hour=0, minute=0, second=0, microsecond=0))
-    lines = [key_fact(one.content) for one in ask.memory.list(filters=today, limit=SHOWN)]
+    lines = [key_fact(memory.content) for memory in ask.memory.list(filters=today, limit=SHOWN)]
     given = [key_fact(one) for one in ask.text("memories", "").splitlines() if one.strip()]
     return {"date": f"{now:%Y-%m-%d}", "summary": "\n".join(f"- {one}" for one in given or lines)}
 

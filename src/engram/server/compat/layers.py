@@ -59,10 +59,10 @@ def state(ask: LenientRequest) -> dict[str, Any]:
     given = [(one, _named(one)) for one in map(ask.of, ask.objects("facts"))]
     stated: list[dict[str, Any]] = []
     ended: list[Claim] = []
-    for one, names in given:
+    for request, names in given:
         same = ask.memory.facts.query(names["subject"], names["predicate"])
         over = [old for old in same if is_stated(old) and old.fact.object != names["object"].casefold()]
-        claim = _state(one, names)
+        claim = _state(request, names)
         stated.append({**fact_of(claim), **names})
         for old in over:
             _end(ask.memory, old, by=fact_id(claim))
@@ -78,17 +78,19 @@ def query(ask: LenientRequest) -> dict[str, Any]:
     """Facts about somebody or something, as their subject or object."""
     entity, old = ask.text("entity"), ask.truth("include_superseded")
     facts = ask.memory.facts
-    found = [
+    claims = [
         *facts.query(entity, history=old, limit=MOST),
         *facts.query(object=entity, history=old, limit=MOST),
     ]
-    if not found:
+    if not claims:
         # There a word of a name is enough.
         asked = set(entity.casefold().split())
         every = facts.query(history=old, limit=MOST)
-        found = [one for one in every if asked & {*one.fact.subject.split(), *one.fact.object.split()}]
-    own = [one for one in found if is_stated(one)]  # what a client stated goes before what words tell
-    return _listed("facts", list({fact_id(one): one for one in own or found}.values()))
+        claims = [
+            claim for claim in every if asked & {*claim.fact.subject.split(), *claim.fact.object.split()}
+        ]
+    own = [claim for claim in claims if is_stated(claim)]  # what a client stated goes before what words tell
+    return _listed("facts", list({fact_id(claim): claim for claim in own or claims}.values()))
 
 
 def everything(ask: LenientRequest) -> dict[str, Any]:
@@ -154,8 +156,8 @@ def _state(ask: LenientRequest, names: Mapping[str, str]) -> Claim:
             raise InvalidInput("The details of that memory hold no list of facts.")
         details = {**memory.details, "facts": [*listed, {**names, "valid_from": plain(since)}]}
         ask.memory.update(memory.id, details=details, because="a client stated a fact of it")
-    found, said = ask.memory.facts.of(memory.id), names["object"].lower()
-    return next((one for one in reversed(found) if one.fact.object == said), found[-1])
+    claims, said = ask.memory.facts.of(memory.id), names["object"].lower()
+    return next((claim for claim in reversed(claims) if claim.fact.object == said), claims[-1])
 
 
 def is_stated(claim: Claim) -> bool:
@@ -189,18 +191,24 @@ def create(ask: LenientRequest) -> OldAnswer:
     for old in replaced:
         if old != receipt.memory.id:
             ask.memory.conflicts.resolve(receipt.memory.id, old, "a", "a client says so")
-    known, kept = receipt.outcome in KNOWN, receipt.memory
+    known, memory = receipt.outcome in KNOWN, receipt.memory
     if known and by_layers(ask.memory.config):
-        ask.memory.touch([kept.id])  # there, what is said again counts as used as well
-        kept = ask.memory.get(kept.id) or kept
-    told = {**memory_of(kept), "merged": receipt.outcome is Outcome.MERGED}
+        ask.memory.touch([memory.id])  # there, what is said again counts as used as well
+        memory = ask.memory.get(memory.id) or memory
+    told = {**memory_of(memory), "merged": receipt.outcome is Outcome.MERGED}
     return OldAnswer(told, 200 if known else 201)
 
 
 def batch(ask: LenientRequest) -> dict[str, Any]:
     """Keep many; what cannot be kept is left out and told."""
     drafts, errors = _each(
-        ask, lambda one: {"content": one.text("content").strip(), **_usual(one), **_place(one), "apart": True}
+        ask,
+        lambda request: {
+            "content": request.text("content").strip(),
+            **_usual(request),
+            **_place(request),
+            "apart": True,
+        },
     )
     results = ask.memory.remember_many([*drafts.values()], partial=True) if drafts else []
     for place, result in zip(drafts, results, strict=True):
@@ -235,7 +243,7 @@ def page(ask: LenientRequest) -> dict[str, Any]:
         kinds=frozenset({kind_from(ask.given["kind"])}) if ask.has("kind") else frozenset(),
     )
     limit, offset = ask.whole("limit", 50, 1, PAGE), ask.whole("offset", 0, 0, 10_000_000)
-    found = [memory_of(one) for one in some(ask.memory, filters, offset, limit)]
+    found = [memory_of(memory) for memory in some(ask.memory, filters, offset, limit)]
     total = ask.memory.count(filters=filters)
     return {"memories": found, "count": len(found), "total": total, "limit": limit, "offset": offset}
 
@@ -258,7 +266,7 @@ def change(ask: LenientRequest) -> dict[str, Any]:
 def delete_many(ask: LenientRequest) -> dict[str, Any]:
     """Put memories into the trash by id; or remove everything of a namespace for good."""
     if ask.has("ids"):
-        return {"deleted": sum(_forgotten(ask, one) for one in ask.words("ids"))}
+        return {"deleted": sum(_forgotten(ask, word) for word in ask.words("ids"))}
     if not ask.has("namespace"):
         raise InvalidInput("give ids, or a namespace")
     gone = ask.memory.count()
@@ -333,10 +341,10 @@ def _place(ask: LenientRequest) -> dict[str, Any]:
 
 def _found(ask: LenientRequest, memory_id: str = "") -> Memory:
     wanted = memory_id or ask.placed["id"]
-    found = ask.memory.get(wanted)
-    if found is None or found.status not in Filters().statuses:
+    memory = ask.memory.get(wanted)
+    if memory is None or memory.status not in Filters().statuses:
         raise NotFound(wanted)
-    return found
+    return memory
 
 
 def _forgotten(ask: LenientRequest, memory_id: str) -> bool:
@@ -370,10 +378,10 @@ def bring_in(ask: LenientRequest) -> dict[str, Any]:
     if ask.has("text"):
         return _extracted(ask, "memories", "imported")
     whole = ask.memory.access.all_namespaces
-    records, errors = _each(ask, lambda one: _record(one, keep_place=whole))
+    records, errors = _each(ask, lambda request: _record(request, keep_place=whole))
     adopted = ask.memory.adopt(records.values())
     places = list(records)
-    errors |= {places[one.index]: one.error.message for one in adopted.refused}
+    errors |= {places[refusal.index]: refusal.error.message for refusal in adopted.refused}
     return {
         "imported": len(adopted.taken),
         "skipped": len(adopted.known) + len(errors),
@@ -460,7 +468,7 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
     budget = ask.whole("budget_tokens", BUDGET, 0, 10_000_000)
     order, now = ask.text("sort_by", "score") or "score", ask.memory.maintenance.clock.now()
     layered = ask.memory.config.recall.profile == "layered"
-    found = ask.memory.recall(
+    answer = ask.memory.recall(
         ask.text("query"),
         limit=RECALLING_MOST,
         filters=_filters(ask),
@@ -469,7 +477,7 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
         dry=True,
         expand=ask.truth("expand") if ask.has("expand") else None,
     )
-    scored = _scored(ask, found, now, layered=layered)
+    scored = _scored(ask, answer, now, layered=layered)
     eligible = _ordered([one for one in scored if one.score >= (ask.share("min_score") or 0.0)], order)
     shown = _within(eligible[offset:], budget, limit)
     if not ask.truth("dry"):
@@ -487,29 +495,29 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
         "query": ask.text("query"),
         "total_tokens": sum(tokens_of(one.memory.content) for one in shown),
         "layer_breakdown": Counter(str(one.memory.layer.number) for one in shown),
-        "search_mode": mode_of(found),
+        "search_mode": mode_of(answer),
         "total": len(eligible),
         "offset": offset,
         "limit": limit,
     }
-    return told | _more(ask, found, order)
+    return told | _more(ask, answer, order)
 
 
-def _scored(ask: LenientRequest, found: Recall, now: datetime, *, layered: bool) -> list[ScoredMemory]:
+def _scored(ask: LenientRequest, answer: Recall, now: datetime, *, layered: bool) -> list[ScoredMemory]:
     """Every hit with its score, and what facts about a name in the question lead to."""
     access = ask.memory.access
     every = ask.memory.facts.mentioned(ask.text("query"))
-    linked = {one.memory.id: one.memory for one in every if "facts" in one.memory.details}
+    linked = {claim.memory.id: claim.memory for claim in every if "facts" in claim.memory.details}
     scored: list[ScoredMemory] = []
-    for hit in found:
+    for hit in answer:
         relevance = 1.0 if linked.pop(hit.memory.id, None) else hit.relevance
         score = layered_score(hit.memory, relevance, now) if layered else min(1.0, score_of(hit, access))
         scored.append(ScoredMemory(hit.memory, relevance, score))
     kept = _filters(ask)
     others = [
-        one
-        for one in linked.values()
-        if one.status in kept.statuses and (not kept.layers or one.layer in kept.layers)
+        memory
+        for memory in linked.values()
+        if memory.status in kept.statuses and (not kept.layers or memory.layer in kept.layers)
     ]
     scored += [ScoredMemory(other, 1.0, layered_score(other, 1.0, now)) for other in others]
     if layered or linked:
@@ -555,9 +563,9 @@ def _within(scored: list[ScoredMemory], budget: int, limit: int) -> list[ScoredM
 def search(ask: LenientRequest) -> dict[str, Any]:
     """A quick look that leaves no trace."""
     query = ask.text("q") if ask.has("q") else ask.text("query")
-    found = ask.memory.recall(query, limit=ask.whole("limit", 10, 1, 50), dry=True, expand=False)
+    answer = ask.memory.recall(query, limit=ask.whole("limit", 10, 1, 50), dry=True, expand=False)
     access = ask.memory.access
-    memories = [hit_of(hit, score_of(hit, access)) for hit in found]
+    memories = [hit_of(hit, score_of(hit, access)) for hit in answer]
     return {"memories": memories, "count": len(memories)}
 
 
@@ -573,7 +581,7 @@ def recent(ask: LenientRequest) -> dict[str, Any]:
         sources=frozenset(ask.words("source")),
     )
     found: list[Memory] = list(ask.memory.list(filters=filters, limit=ask.whole("limit", 20, 1, 100)))
-    memories = [memory_of(one) for one in found]
+    memories = [memory_of(memory) for memory in found]
     return {"memories": memories, "count": len(memories), "since_ms": millis(since), "hours": hours}
 
 
@@ -584,10 +592,10 @@ def score_of(hit: Hit, access: Access) -> float:
     return ROUGH[str(public_score(hit, access))]
 
 
-def mode_of(found: Recall) -> str:
+def mode_of(answer: Recall) -> str:
     """How it was searched, in that system's words."""
-    mode = "semantic+fts" if found.plan.space else "fts"
-    return f"{mode}+rerank" if found.quality.rerank == "model" else mode
+    mode = "semantic+fts" if answer.plan.space else "fts"
+    return f"{mode}+rerank" if answer.quality.rerank == "model" else mode
 
 
 def _filters(ask: LenientRequest) -> Filters:
@@ -616,15 +624,15 @@ def _ordered(scored: list[ScoredMemory], order: str) -> list[ScoredMemory]:
     return scored
 
 
-def _more(ask: LenientRequest, found: Recall, order: str) -> dict[str, Any]:
+def _more(ask: LenientRequest, answer: Recall, order: str) -> dict[str, Any]:
     """What is told only where there is something to tell."""
     told: dict[str, Any] = {}
     times: dict[str, Any] = {name: ask.number(name) for name in ("since", "until") if ask.has(name)}
     if times or order != "score":
         told["time_filter"] = {**times, "sort_by": order}
-    if found.plan.phrases:
-        told["expanded_queries"] = list(found.plan.phrases)
-    names = found.plan.entities[:CHAINS]
+    if answer.plan.phrases:
+        told["expanded_queries"] = list(answer.plan.phrases)
+    names = answer.plan.entities[:CHAINS]
     chains = _chains(path for name in names for path in ask.memory.facts.chain(name, limit=CHAINS))
     return {**told, "fact_chains": chains} if chains else told
 

@@ -118,9 +118,9 @@ def triggers(ask: LenientRequest) -> dict[str, Any]:
     """The memories that an action calls for; each counts as used."""
     action = ask.placed["action"]
     filters = Filters(tags_any=frozenset({TRIGGER + action}))
-    found = list(ask.memory.list(filters=filters, limit=TRIGGERED_MOST))
-    ask.memory.touch([one.id for one in found])
-    return {"action": action, "count": len(found), "memories": [memory_of(one) for one in found]}
+    memories = list(ask.memory.list(filters=filters, limit=TRIGGERED_MOST))
+    ask.memory.touch([memory.id for memory in memories])
+    return {"action": action, "count": len(memories), "memories": [memory_of(memory) for memory in memories]}
 
 
 def consolidate(ask: LenientRequest) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def consolidate(ask: LenientRequest) -> dict[str, Any]:
         return {**told, "run": report.run.id}
     for name, done in WOULD.items():
         found = [(one, ask.memory.get(one)) for one in ids.get(done, ())]
-        told[name] = [{"id": id_, **({"content": one.content} if one else {})} for id_, one in found]
+        told[name] = [{"id": id_, **({"content": memory.content} if memory else {})} for id_, memory in found]
     return {**told, "dry_run": True}
 
 
@@ -147,7 +147,7 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
     """Let a model look over what is known; each proposal with its grade, 502 when the model failed."""
 
     def failed() -> int:
-        return sum(one.failed for one in ask.memory.spending(days=1) if one.component == "audit")
+        return sum(cost.failed for cost in ask.memory.spending(days=1) if cost.component == "audit")
 
     before = failed()
     report = ask.memory.audit(dry=dry)
@@ -155,11 +155,15 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
         return OldAnswer({"error": "AI backend failed: it gave no usable answer"}, HTTPStatus.BAD_GATEWAY)
     grades = [
         {
-            "op": {"op": one.rule.removeprefix("audit."), "id": one.memory, "others": one.related.split()},
-            "grade": BAD if one.rule.startswith(REFUSED) and one.rule != UNSAFE else GOOD,
-            "reason": one.why,
+            "op": {
+                "op": decision.rule.removeprefix("audit."),
+                "id": decision.memory,
+                "others": decision.related.split(),
+            },
+            "grade": BAD if decision.rule.startswith(REFUSED) and decision.rule != UNSAFE else GOOD,
+            "reason": decision.why,
         }
-        for one in report.decided
+        for decision in report.decided
     ]
     good = sum(grade["grade"] == GOOD for grade in grades)
     score = good / len(grades) if grades else 1.0
@@ -184,11 +188,11 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
 def _ids(report: Report) -> dict[str, list[str]]:
     """Which memories had what happen to them, by what those clients call it; else by the rule's own name."""
     found: dict[str, list[str]] = {}
-    for one in report.decided:
-        family = one.rule.partition(".")[0]
-        for name in CALLED.get(one.rule, CALLED.get(family, (family,))):
+    for decision in report.decided:
+        family = decision.rule.partition(".")[0]
+        for name in CALLED.get(decision.rule, CALLED.get(family, (family,))):
             # Of those that say the same, the ones that went are told of.
-            told = one.related.split() if name == "buffer_deduped" else [one.memory]
+            told = decision.related.split() if name == "buffer_deduped" else [decision.memory]
             known = found.setdefault(name, [])
             known += [each for each in told if each and each not in known]
     return {name: ids for name, ids in found.items() if ids}
@@ -212,12 +216,12 @@ def _within(memories: Mapping[str, Sequence[Memory]], context: int) -> dict[str,
     left = context
     for name in FILLED:
         share = min(left, int(context * SHARES.get(name, 1.0)))
-        for one in memories[name]:
-            if len(one.content) > share and (kept[name] or name != "core"):
+        for memory in memories[name]:
+            if len(memory.content) > share and (kept[name] or name != "core"):
                 break
-            kept[name].append(one)
-            share -= len(one.content)
-            left -= len(one.content)
+            kept[name].append(memory)
+            share -= len(memory.content)
+            left -= len(memory.content)
     return kept
 
 
@@ -228,19 +232,19 @@ def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
     sections = {section.name: section for section in found.sections}
     memories: dict[str, list[Memory]] = {name: [] for name in SECTIONS}
     for name, section in sections.items():
-        memories[name] = [one for one in map(ask.memory.get, section.ids) if one is not None]
-    memories["recent"] = [one for one in memories["recent"] if one.modified_at >= since]
+        memories[name] = [memory for memory in map(ask.memory.get, section.ids) if memory is not None]
+    memories["recent"] = [memory for memory in memories["recent"] if memory.modified_at >= since]
     fits = _in_workspace(ask)
     if fits is not None:
         # Who names a workspace gets all of its core: its tags decide, not what is spoken of just now.
         every = ask.memory.list(filters=Filters(layers=frozenset({Layer.CORE})), limit=CORE_LOOKED_AT)
-        memories["core"] = [one for one in every if fits(one)][:CORE_MOST]
+        memories["core"] = [memory for memory in every if fits(memory)][:CORE_MOST]
         for name in OF_WORKSPACES:
-            memories[name] = [one for one in memories[name] if fits(one)]
+            memories[name] = [memory for memory in memories[name] if fits(memory)]
     total = len(memories["core"])
     shape = brief_of if ask.truth("compact", default=True) else memory_of
     kept = _within(memories, context)
-    told = {name: [shape(one) for one in every[:most]] for name, every in kept.items()}
+    told = {name: [shape(memory) for memory in every[:most]] for name, every in kept.items()}
     core = sections.get("core")
     return {
         **told,
@@ -293,12 +297,12 @@ def usage(ask: LenientRequest) -> dict[str, Any]:
     today = datetime.now(UTC).date().isoformat()
     summary = {
         **_sums("total_", spent),
-        **_sums("today_", [one for one in spent if one.day == today]),
+        **_sums("today_", [cost for cost in spent if cost.day == today]),
         "by_component": _grouped(spent, "component"),
         "by_model": _grouped(spent, "model"),
     }
-    days = sorted({one.day for one in spent}, reverse=True)
-    daily = [{"date": day, **_sums("", [one for one in spent if one.day == day])} for day in days]
+    days = sorted({cost.day for cost in spent}, reverse=True)
+    daily = [{"date": day, **_sums("", [cost for cost in spent if cost.day == day])} for day in days]
     return {"summary": summary, "daily": daily}
 
 
@@ -339,22 +343,22 @@ def counts_of(counted: Stats) -> dict[str, Any]:
 
 
 def _sums(prefix: str, spent: Sequence[Spent]) -> dict[str, Any]:
-    read, written = sum(one.prompt_tokens for one in spent), sum(one.answer_tokens for one in spent)
+    read, written = sum(cost.prompt_tokens for cost in spent), sum(cost.answer_tokens for cost in spent)
     told = {
-        "calls": sum(one.calls for one in spent),
+        "calls": sum(cost.calls for cost in spent),
         "input_tokens": read,
         "output_tokens": written,
         "cached_tokens": 0,
         "tokens": read + written,
-        "duration_ms": sum(one.ms for one in spent),
-        "cost": round(sum(one.cost for one in spent), 6),
+        "duration_ms": sum(cost.ms for cost in spent),
+        "cost": round(sum(cost.cost for cost in spent), 6),
     }
     return {f"{prefix}{name}": value for name, value in told.items()}
 
 
 def _grouped(spent: Sequence[Spent], name: str) -> dict[str, Mapping[str, Any]]:
-    keys = dict.fromkeys(str(getattr(one, name)) for one in spent)
-    return {key: _sums("", [one for one in spent if getattr(one, name) == key]) for key in keys}
+    keys = dict.fromkeys(str(getattr(cost, name)) for cost in spent)
+    return {key: _sums("", [cost for cost in spent if getattr(cost, name) == key]) for key in keys}
 
 
 def _resident_kb() -> int:
@@ -476,15 +480,15 @@ def fact_id(claim: Claim) -> str:
 
 def kind_from(value: Any) -> Kind:
     """The kind a client names. Raises UnknownValue."""
-    found: Kind = member("kind", Kind, value)
-    return found
+    kind: Kind = member("kind", Kind, value)
+    return kind
 
 
 def layer_from(value: Any) -> Layer:
     """The layer a client names, by number or by name."""
     if isinstance(value, str) and value.isdigit():
         value = int(value)
-    if isinstance(value, bool) or (isinstance(value, int) and value not in {one.number for one in Layer}):
+    if isinstance(value, bool) or (isinstance(value, int) and value not in {layer.number for layer in Layer}):
         raise InvalidInput(f"invalid layer: {value}; 1 is buffer, 2 working, 3 core")
     found: Layer = member("layer", Layer, value)
     return found

@@ -54,25 +54,25 @@ def layer_of(memory: Memory) -> str:
 
 
 SHOWN: Mapping[str, Callable[[Memory], Any]] = {
-    "id": lambda one: one.id,
-    "content": lambda one: one.content,
-    "preview": lambda one: one.content[:CUT],
+    "id": lambda memory: memory.id,
+    "content": lambda memory: memory.content,
+    "preview": lambda memory: memory.content[:CUT],
     "layer": layer_of,
-    "memory_type": lambda one: str(one.type),
-    "status": lambda one: str(one.status),
-    "source": lambda one: one.source,
-    "fact_date": lambda one: one.event_time.date().isoformat() if one.event_time else None,
-    "importance": lambda one: round(one.importance, 3),
-    "date": lambda one: f"{one.happened_at:%Y-%m-%d}",
-    "created_at": lambda one: one.created_at.timestamp(),
-    "access_count": lambda one: one.usage.accessed,
-    "last_accessed": lambda one: one.last_accessed.timestamp() if one.last_accessed else None,
-    "entities": lambda one: list(one.entities),
-    "file": lambda one: one.details.get("path"),
-    "project": lambda one: one.scope.project or next(iter(one.tags), None),
-    "type": lambda one: one.category,
-    "hour": lambda one: f"{one.modified_at:%Y-%m-%d %H:00}",
-    "month": lambda one: f"{one.created_at:%Y-%m}",
+    "memory_type": lambda memory: str(memory.type),
+    "status": lambda memory: str(memory.status),
+    "source": lambda memory: memory.source,
+    "fact_date": lambda memory: memory.event_time.date().isoformat() if memory.event_time else None,
+    "importance": lambda memory: round(memory.importance, 3),
+    "date": lambda memory: f"{memory.happened_at:%Y-%m-%d}",
+    "created_at": lambda memory: memory.created_at.timestamp(),
+    "access_count": lambda memory: memory.usage.accessed,
+    "last_accessed": lambda memory: memory.last_accessed.timestamp() if memory.last_accessed else None,
+    "entities": lambda memory: list(memory.entities),
+    "file": lambda memory: memory.details.get("path"),
+    "project": lambda memory: memory.scope.project or next(iter(memory.tags), None),
+    "type": lambda memory: memory.category,
+    "hour": lambda memory: f"{memory.modified_at:%Y-%m-%d %H:00}",
+    "month": lambda memory: f"{memory.created_at:%Y-%m}",
 }
 """What can be told of a memory, by the name it has there."""
 WHOLE = "id content layer memory_type status fact_date importance"
@@ -97,8 +97,8 @@ def _hits(hits: Iterable[Hit], columns: str = WHOLE, score: str = "score") -> li
 
 def _top(memories: Iterable[Memory], column: str, limit: int = 5) -> list[Answer]:
     counted = Counter[str]()
-    for one in memories:
-        value = SHOWN[column](one)
+    for memory in memories:
+        value = SHOWN[column](memory)
         counted.update(value if isinstance(value, list) else [str(value)])
     return [{"name": name, "count": count} for name, count in counted.most_common(limit)]
 
@@ -149,8 +149,8 @@ def _now(memory: Engram) -> datetime:
 
 def _type(memory: Engram, name: str) -> str:
     """What sort of thing a name stands for; a concept where nobody knows."""
-    found = memory.entities.get(name)
-    return "concept" if found is None else found.entity.type
+    profile = memory.entities.get(name)
+    return "concept" if profile is None else profile.entity.type
 
 
 # ---------------------------------------------------------------- recalling
@@ -158,25 +158,25 @@ def _type(memory: Engram, name: str) -> str:
 
 def recall_explain(memory: Engram, query: str, top_k: int = 10, mode: str = "full_context") -> Answer:
     """What helps with a question, and how it was found."""
-    found = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
-    steps = [{part.step: round(part.value, 4) for part in one.evidence} for one in found]
+    answer = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
+    steps = [{part.step: round(part.value, 4) for part in hit.evidence} for hit in answer]
     sources = [{name: told[name] for name in CHANNELS if name in told} for told in steps]
     counts = {label: sum(name in source for source in sources) for name, label in CHANNELS.items()}
     return {
-        "query": query, "intent": str(found.plan.intent), "expanded_terms": list(found.plan.phrases),
-        "phrase_terms": list(found.plan.terms), "cache_hit": False,
-        "latency_ms": round(found.quality.ms, 2),
-        "candidate_counts": {**counts, "rrf": found.quality.candidates},
-        "results": [{**row, "sources": told} for row, told in zip(_hits(found), sources, strict=True)],
+        "query": query, "intent": str(answer.plan.intent), "expanded_terms": list(answer.plan.phrases),
+        "phrase_terms": list(answer.plan.terms), "cache_hit": False,
+        "latency_ms": round(answer.quality.ms, 2),
+        "candidate_counts": {**counts, "rrf": answer.quality.candidates},
+        "results": [{**row, "sources": told} for row, told in zip(_hits(answer), sources, strict=True)],
     }  # fmt: skip
 
 
 def recall_entity(memory: Engram, name: str) -> Answer:
     """What is known about somebody or something."""
-    found = memory.entities.get(name)
-    if found is None:
+    profile = memory.entities.get(name)
+    if profile is None:
         return {"error": f"entity not found: {name}"}
-    entity = found.entity
+    entity = profile.entity
     return {
         "entity": {"id": entity.name, "name": entity.name, "type": entity.type, "aliases": [*entity.aliases]},
         "memories": _rows(_about(memory, name, 50), "content date layer"),
@@ -186,7 +186,7 @@ def recall_entity(memory: Engram, name: str) -> Answer:
 
 def entity_graph(memory: Engram, name: str) -> Answer:
     """What hangs on a name, as nodes and edges."""
-    facts = [one.fact for one in (*memory.facts.query(name), *memory.facts.query(object=name))]
+    facts = [claim.fact for claim in (*memory.facts.query(name), *memory.facts.query(object=name))]
     nodes = dict.fromkeys(part for fact in facts for part in (fact.subject, fact.object))
     edges = [{"source": fact.subject, "target": fact.object, "relation": fact.predicate} for fact in facts]
     return {
@@ -224,15 +224,15 @@ def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
 def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
     """A question, what answers it, and what to ask next."""
     hits = list(memory.recall(query, limit=top_k, dry=True))
-    found = [hit.memory for hit in hits]
-    days = sorted(SHOWN["date"](one) for one in found)
+    memories = [hit.memory for hit in hits]
+    days = sorted(SHOWN["date"](one) for one in memories)
     columns = {**COLUMNS, "statuses": "status"}
     return {
-        "query": query, "summary": " ".join((one.forms.summary or one.content) for one in found[:3]),
+        "query": query, "summary": " ".join((one.forms.summary or one.content) for one in memories[:3]),
         "result_count": len(hits), "time_window": {"start": days[0], "end": days[-1]} if days else None,
-        **{f"top_{title}": _top(found, column) for title, column in columns.items()},
-        "top_entities": _top(found, "entities"), "key_memories": _hits(hits[:FEW], BRIEF),
-        "suggested_queries": [f"{query} {name}" for name in _names(found, FEW)],
+        **{f"top_{title}": _top(memories, column) for title, column in columns.items()},
+        "top_entities": _top(memories, "entities"), "key_memories": _hits(hits[:FEW], BRIEF),
+        "suggested_queries": [f"{query} {name}" for name in _names(memories, FEW)],
     }  # fmt: skip
 
 
@@ -244,10 +244,10 @@ def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) 
     )
 
     def told(ids: Iterable[str]) -> Answer:
-        found = [(a | b)[one] for one in ids]
-        names = list(dict.fromkeys(name for one in found for name in one.entities))
-        counts = {"memory_count": len(found), "entity_count": len(names)}
-        return {**counts, "memories": _rows(found, BRIEF), "entities": names}
+        memories = [(a | b)[memory_id] for memory_id in ids]
+        names = list(dict.fromkeys(name for one in memories for name in one.entities))
+        counts = {"memory_count": len(memories), "entity_count": len(names)}
+        return {**counts, "memories": _rows(memories, BRIEF), "entities": names}
 
     return {
         "query_a": query_a, "query_b": query_b, "overlap": told(one for one in a if one in b),
@@ -258,14 +258,14 @@ def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) 
 def hotspots(memory: Engram, hours: float = 72.0, limit: int = 8) -> Answer:
     """What was written or used most in the last hours."""
     since = _now(memory) - timedelta(hours=hours)
-    found = [one for one in _list(memory) if max(one.modified_at, one.last_accessed or since) >= since]
-    used = sorted(found, key=lambda one: -one.usage.accessed)[:limit]
+    memories = [one for one in _list(memory) if max(one.modified_at, one.last_accessed or since) >= since]
+    used = sorted(memories, key=lambda one: -one.usage.accessed)[:limit]
     columns = {"entities": "entities", **COLUMNS}
     return {
-        "hours": hours, "memory_count": len(found),
-        **{f"hot_{title}": _top(found, column, limit) for title, column in columns.items()},
+        "hours": hours, "memory_count": len(memories),
+        **{f"hot_{title}": _top(memories, column, limit) for title, column in columns.items()},
         "hot_memories": _rows(used, "id content:preview layer access_count"),
-        "activity_buckets": _top(found, "hour", limit),
+        "activity_buckets": _top(memories, "hour", limit),
     }  # fmt: skip
 
 
@@ -379,9 +379,9 @@ def backlinks(memory: Engram, memory_id: str) -> Answer:
     """What leads to a memory."""
     one = get(memory, memory_id)
     ends = [edge.source if edge.target == one.id else edge.target for edge in memory.relations(one.id)]
-    found = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
-    shared = [next((name for name in other.entities if name in one.entities), None) for other in found]
-    rows = _rows(found, "id content layer importance")
+    memories = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
+    shared = [next((name for name in other.entities if name in one.entities), None) for other in memories]
+    rows = _rows(memories, "id content layer importance")
     return {"backlinks": [{**row, "via_entity": name} for row, name in zip(rows, shared, strict=True)]}
 
 
@@ -401,8 +401,8 @@ def consolidate(memory: Engram) -> Answer:
     """The dream cycle: forget, promote, merge, learn, tie together, doubt."""
     counts = Counter[str]()
     for run in (memory.consolidate(), memory.dream()):
-        for one in run.tallies:
-            counts.update(dict.fromkeys({one.rule, one.rule.partition(".")[0]}, one.count))
+        for tally in run.tallies:
+            counts.update(dict.fromkeys({tally.rule, tally.rule.partition(".")[0]}, tally.count))
     told = {name: sum(counts[rule] for rule in rules.split()) for name, rules in CYCLE.items()}
     return {**told, "drift_score": max(0, 100 - 10 * told["drift_issues"])}
 
@@ -413,13 +413,13 @@ def extract_patterns(
     """What episodes of the last hours have in common, and nothing like it is known yet."""
     since = _now(memory) - timedelta(hours=hours)
     report = memory.consolidate(stages=["knowledge"], dry=dry_run)
-    made = [memory.get(one.memory) for one in report.decided if one.rule.startswith("pattern")]
-    found = [one for one in made if one is not None and one.modified_at >= since]
-    new = _rows([one for one in found if one.surprise is None or one.surprise >= novelty_threshold])
+    made = [memory.get(decision.memory) for decision in report.decided if decision.rule.startswith("pattern")]
+    memories = [one for one in made if one is not None and one.modified_at >= since]
+    new = _rows([one for one in memories if one.surprise is None or one.surprise >= novelty_threshold])
     if dry_run:
-        return {"patterns": _rows(found), "total": len(found), "would_store": len(new), "dry_run": True}
-    known = [one for one in _rows(found) if one not in new]
-    counts = {"total_patterns": len(found), "total_stored": len(new), "total_skipped": len(known)}
+        return {"patterns": _rows(memories), "total": len(memories), "would_store": len(new), "dry_run": True}
+    known = [row for row in _rows(memories) if row not in new]
+    counts = {"total_patterns": len(memories), "total_stored": len(new), "total_skipped": len(known)}
     return {"stored": new, "skipped": known, **counts}
 
 
@@ -432,21 +432,25 @@ def drift_check(
     check_functions: bool = True,
 ) -> Answer:
     """What memories claim about files and is not so."""
-    found = memory.drift(project_root or next(iter(search_roots), ""))
-    wanted = [(one, get(memory, one.memory)) for one in found.dead if check_functions or one.kind == "path"]
+    report = memory.drift(project_root or next(iter(search_roots), ""))
+    wanted = [
+        (reference, get(memory, reference.memory))
+        for reference in report.dead
+        if check_functions or reference.kind == "path"
+    ]
     issues = [
-        {"code": f"DEAD_{one.kind.upper()}", "severity": "error", "memory_id": one.memory,
-         "claim": one.reference, "message": one.detail, "memory_preview": about.content[:CUT]}
-        for one, about in wanted
+        {"code": f"DEAD_{reference.kind.upper()}", "severity": "error", "memory_id": reference.memory,
+         "claim": reference.reference, "message": reference.detail, "memory_preview": about.content[:CUT]}
+        for reference, about in wanted
         if not layers or layer_of(about) in layers
     ]  # fmt: skip
     return {
-        "score": max(0, 100 - 10 * len(issues)), "issues": issues, "memories_checked": found.memories,
-        "claims_extracted": found.references, "claims_verified": found.references,
-        "claims_valid": found.references - len(found.dead),
+        "score": max(0, 100 - 10 * len(issues)), "issues": issues, "memories_checked": report.memories,
+        "claims_extracted": report.references, "claims_verified": report.references,
+        "claims_valid": report.references - len(report.dead),
         "stale_memories": len({issue["memory_id"] for issue in issues}),
         "timestamp": _now(memory).timestamp(),
-        "summary": f"{len(found.dead)} of {found.references} claims are not so",
+        "summary": f"{len(report.dead)} of {report.references} claims are not so",
     }  # fmt: skip
 
 
@@ -498,7 +502,7 @@ def session_summary(memory: Engram) -> Answer:
     """Where things stand."""
     return {
         "summary": memory.resume().text, "diary_entries": len(_tagged(memory, DIARY)),
-        **_lately(memory, 24.0), "open_loops": [one.text for one in memory.commitments.list(limit=20)],
+        **_lately(memory, 24.0), "open_loops": [loop.text for loop in memory.commitments.list(limit=20)],
         "decisions": [one.content for one in _list(memory, DECIDED, 10)],
     }  # fmt: skip
 
@@ -564,7 +568,7 @@ def health(memory: Engram) -> Answer:
     return {
         **status(memory), "embedding_cache_loaded": True,
         "embedding_cache_size": sum(counted.vectors.values()),
-        "orphaned_entities": sum(not one.mentions for one in memory.entities.list(limit=EVERYTHING)),
+        "orphaned_entities": sum(not entity.mentions for entity in memory.entities.list(limit=EVERYTHING)),
         "stale_working_memories": sum(one.created_at < half_an_hour for one in waiting),
         "fts_indexed": counted.memories, "memories_without_embeddings": counted.pending,
     }  # fmt: skip
@@ -572,13 +576,13 @@ def health(memory: Engram) -> Answer:
 
 def _by_layer(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
     parts: dict[str, list[Memory]] = {}
-    for one in memories:
-        parts.setdefault(layer_of(one), []).append(one)
+    for memory in memories:
+        parts.setdefault(layer_of(memory), []).append(memory)
     return parts
 
 
 def _texts(memories: Iterable[Memory]) -> Answer:
-    return {name: "\n".join(one.content for one in part) for name, part in _by_layer(memories).items()}
+    return {name: "\n".join(memory.content for memory in part) for name, part in _by_layer(memories).items()}
 
 
 def memory_map(memory: Engram) -> Answer:
@@ -598,20 +602,20 @@ def memory_map(memory: Engram) -> Answer:
 
 def quality_metrics(memory: Engram) -> Answer:
     """How well the memory serves."""
-    found = _list(memory)
-    total = max(1, len(found))
+    memories = _list(memory)
+    total = max(1, len(memories))
     counts = {
-        "accessed": sum(bool(one.usage.accessed) for one in found),
-        "curated": sum(one.pinned or bool(one.usage.confirmed or one.usage.helpful) for one in found),
-        "enriched": sum(bool(one.entities or one.tags) for one in found),
-        "evolved": sum(one.version > 1 for one in found),
-        "confirmed": sum(bool(one.usage.confirmed) for one in found),
+        "accessed": sum(bool(one.usage.accessed) for one in memories),
+        "curated": sum(one.pinned or bool(one.usage.confirmed or one.usage.helpful) for one in memories),
+        "enriched": sum(bool(one.entities or one.tags) for one in memories),
+        "evolved": sum(one.version > 1 for one in memories),
+        "confirmed": sum(bool(one.usage.confirmed) for one in memories),
     }
     shares = {"storage_quality": "accessed", "curation_ratio": "curated", "enrichment_ratio": "enriched"}
     return {
         **{name: round(counts[part] / total, 3) for name, part in shares.items()},
-        "avg_access_count": round(sum(one.usage.accessed for one in found) / total, 3),
-        "total_memories": len(found),
+        "avg_access_count": round(sum(one.usage.accessed for one in memories) / total, 3),
+        "total_memories": len(memories),
         **{f"{name}_memories": count for name, count in counts.items()},
     }
 
@@ -640,8 +644,8 @@ def list_projects(memory: Engram) -> Answer:
 
 def _between(memory: Engram, start: str, end: str) -> list[Memory]:
     until = _day(memory, end) + timedelta(days=1) if end else None
-    found = _list(memory, Filters(happened_since=_day(memory, start), happened_until=until), 100)
-    return sorted(found, key=WHEN)
+    memories = _list(memory, Filters(happened_since=_day(memory, start), happened_until=until), 100)
+    return sorted(memories, key=WHEN)
 
 
 def _note(memory: Engram, text: str, tag: str) -> bool:
@@ -664,15 +668,17 @@ def _annotated(details: Mapping[str, Any], note: str) -> Answer:
 
 
 def _doubted(dead: Sequence[Drifted], *, dry: bool) -> Answer:
-    actions = [{"memory_id": one.memory, "claim": one.reference} for one in dead]
+    actions = [{"memory_id": reference.memory, "claim": reference.reference} for reference in dead]
     done = {"invalidated": 0, "flagged_stale": 0 if dry else len(dead), "forgotten": 0}
     return {"dry_run": dry, "total_actions": len(dead), "actions": actions, **done}
 
 
-def _exported(found: Sequence[Memory], form: str) -> Answer:
-    lines = [f"- **{layer_of(one)}** {one.content}" for one in found]
+def _exported(memories: Sequence[Memory], form: str) -> Answer:
+    lines = [f"- **{layer_of(memory)}** {memory.content}" for memory in memories]
     return (
-        {"memories": _rows(found)} if form == "json" else {"markdown": "\n".join(lines), "count": len(found)}
+        {"memories": _rows(memories)}
+        if form == "json"
+        else {"markdown": "\n".join(lines), "count": len(memories)}
     )
 
 
@@ -698,7 +704,7 @@ READING: Mapping[str, tuple[str, Tool]] = {
         "result": _hits(memory.recall(query, limit=top_k, mode=Mode(mode)))}),
     "recall_context": ("What helps with a question, as one text.", lambda memory, query, max_tokens=2_000: {
         "memories_used": len(hits := list(memory.recall(query, budget=max_tokens))),
-        "context": (text := "\n---\n".join(one.memory.content for one in hits)),
+        "context": (text := "\n---\n".join(hit.memory.content for hit in hits)),
         "tokens": int(len(text.split()) * TOKENS_A_WORD)}),
     "recall_recent": ("What was kept last.", lambda memory, limit=20: {
         "result": _rows(_list(memory, limit=limit), f"{WHOLE} created_at")}),
@@ -725,7 +731,7 @@ READING: Mapping[str, tuple[str, Tool]] = {
         "result": _rows(_between(memory, start, end), "content date layer importance")}),
     "recall_hints": ("The beginnings of what helps.", lambda memory, query, top_k=10, hint_length=60: {
         "query": query, "note": "recall with the id's words for the whole",
-        "hints": [{**one, "hint": one["hint"][:hint_length]} for one in _hits(
+        "hints": [{**hit, "hint": hit["hint"][:hint_length]} for hit in _hits(
             memory.recall(query, limit=top_k), "id hint:content layer importance date entities")]}),
     "recall_code": ("What is known about code.", lambda memory, query, project="", top_k=10: {
         "results": _hits((one for one in memory.recall(query, limit=top_k, filters=CODE)

@@ -50,8 +50,8 @@ def routes(memory_host: MemoryHost, keys: Keys) -> list[Served]:
 def endpoints() -> dict[str, str]:
     """What is served at the root, and how it begins."""
     told: dict[str, list[str]] = {}
-    for one in layers.ROUTES:
-        told.setdefault(one.path, []).append(one.method)
+    for route in layers.ROUTES:
+        told.setdefault(route.path, []).append(route.method)
     return {path: ", ".join(methods) for path, methods in told.items()}
 
 

@@ -85,10 +85,10 @@ def read(memory: Engram, uri: str) -> str:
 def _profile(memory: Engram, name: str) -> dict[str, Any]:
     from engram.server.mcp import shapes  # as above
 
-    known = memory.entities.get(name)
-    if known is None:
+    profile = memory.entities.get(name)
+    if profile is None:
         raise UnknownEntity(name)
-    return shapes.profile(known, memory.access)
+    return shapes.profile(profile, memory.access)
 
 
 def mime_of(uri: str) -> str:
@@ -120,7 +120,10 @@ def _reflect(memory: Engram, topic: str) -> str:
     from engram.api.contexts import data_block, line_of
 
     found = [hit.memory for hit in memory.recall(topic, limit=LATEST)] if topic else memory.list(limit=LATEST)
-    open_pairs = [f"- {one.a.id[:8]} and {one.b.id[:8]}: {one.because}" for one in memory.conflicts.list(10)]
+    open_pairs = [
+        f"- {conflict.a.id[:8]} and {conflict.b.id[:8]}: {conflict.because}"
+        for conflict in memory.conflicts.list(10)
+    ]
     blocks = [data_block(line_of(one, one.content) for one in found)]
     if open_pairs:
         blocks.append("Known contradictions:\n" + data_block(open_pairs))

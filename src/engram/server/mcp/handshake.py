@@ -35,9 +35,9 @@ _MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 def listed(toolset: str) -> Sequence[Mapping[str, Any]]:
     """The tools of a set as the protocol lists them, from the file that `scripts/reference.py` writes."""
     if toolset not in ("pinned", "full"):
-        from engram.server.mcp.tools import TOOLSETS  # few ask for it, and it loads the engine
+        from engram.server.mcp import tools  # few ask for it, and it loads the engine
 
-        return [tool.described for tool in TOOLSETS[toolset].values()]
+        return [tool.described for tool in tools.toolset(toolset).values()]
     text = (resources.files(__package__) / "tools.json").read_text(encoding="utf-8")
     told: list[dict[str, Any]] = json.loads(text)["tools"]
     return told if toolset == "full" else told[: json.loads(text)["pinned"]]

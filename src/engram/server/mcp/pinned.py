@@ -134,8 +134,8 @@ def search(
     """What answers a question, best first."""
     options["filters"] = _filters(category, tags, since=since, until=until)
     options.setdefault("limit", SEARCH_LIMIT)
-    found = memory.recall(query, **options)
-    return {"memories": [cast("BriefMemory", shapes.hit(hit, memory.access)) for hit in found]}
+    answer = memory.recall(query, **options)
+    return {"memories": [cast("BriefMemory", shapes.hit(hit, memory.access)) for hit in answer]}
 
 
 def context(
@@ -178,8 +178,8 @@ def page(  # noqa: PLR0913 - what a list may be narrowed by; all by name
 
 def results(memory: Engram, query: str) -> Results:
     """What a connector's search wants: an id, a title and an address each."""
-    found = memory.recall(query, limit=SEARCH_LIMIT)
-    return {"results": [_result(hit.memory) for hit in found]}
+    answer = memory.recall(query, limit=SEARCH_LIMIT)
+    return {"results": [_result(hit.memory) for hit in answer]}
 
 
 def fetch(memory: Engram, id: str) -> Fetched:
@@ -283,8 +283,8 @@ def capture(
     return cast("Captured", shapes.observation(heard))
 
 
-def _result(found: Memory) -> Result:
-    return {"id": found.id, "title": shapes.label(found), "url": f"{URI}{found.id}"}
+def _result(memory: Memory) -> Result:
+    return {"id": memory.id, "title": shapes.label(memory), "url": f"{URI}{memory.id}"}
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ and take aliases, so the `Server` below it is used.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from functools import cache
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -21,11 +21,11 @@ from mcp.shared.exceptions import MCPError
 
 from engram.errors import EngramError
 from engram.lazily import dataclass
-from engram.server.app import Mounted
+from engram.server.app import Mounted, on_first_request
 from engram.server.compat.requests import CLIENT
 from engram.server.mcp import documents
 from engram.server.mcp.handshake import INFO, INSTRUCTIONS
-from engram.server.mcp.tools import TOOLSETS, ToolAnswer, ToolDispatcher, once
+from engram.server.mcp.tools import TOOLSETS, ToolAnswer, ToolDispatcher, once, toolset
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -154,17 +154,21 @@ PATH = "/mcp"
 
 
 def mount(memory_host: MemoryHost) -> Mounted:
-    """The door for a host, as `engram.server.app.build` takes it."""
-    sessions = {name: _sessions(memory_host, name) for name in TOOLSETS}
+    """The door for a host, as `engram.server.app.build` takes it. A set of tools is made when asked for."""
+    doors = {
+        name: on_first_request(PATH, partial(partial, _sessions, name))(memory_host) for name in TOOLSETS
+    }
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
         last = scope["path"].rstrip("/").rpartition("/")[2]
-        wanted = last if last in TOOLSETS else "pinned"
-        await sessions[wanted].handle_request(scope, receive, send)
+        await doors[last if last in TOOLSETS else "pinned"].app(scope, receive, send)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
-        async with sessions["pinned"].run(), sessions["full"].run(), sessions["retention"].run():
+        async with AsyncExitStack() as stack:
+            for door in doors.values():
+                if door.running is not None:
+                    await stack.enter_async_context(door.running())
             yield
 
     return Mounted(PATH, _with_old_clients(memory_host, enter), running)
@@ -186,7 +190,7 @@ def _with_old_clients(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
     return enter
 
 
-def _sessions(memory_host: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
+def _sessions(name: str, memory_host: MemoryHost) -> Mounted:
     def caller(request: Any) -> Caller:
         found: Caller = request.scope["state"]["caller"]
         return found
@@ -196,7 +200,8 @@ def _sessions(memory_host: MemoryHost, toolset: str) -> StreamableHTTPSessionMan
         who=lambda request: caller(request).id,
         keys=lambda: memory_host.keys,
     )
-    server = build(ToolDispatcher(TOOLSETS[toolset]), carrier)
+    server = build(ToolDispatcher(toolset(name)), carrier)
     # The guard has checked Host and Origin already.
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return StreamableHTTPSessionManager(app=server, stateless=True, security_settings=unguarded)
+    manager = StreamableHTTPSessionManager(app=server, stateless=True, security_settings=unguarded)
+    return Mounted(PATH, manager.handle_request, manager.run)

@@ -132,19 +132,26 @@ def _claim(stated: Claim, _: Access) -> dict[str, Any]:
     return shown | {"memory": stated.memory.id}
 
 
-def _entity(one: Entity, _: Access) -> dict[str, Any]:
-    shown = {"name": one.name, "type": one.type, "aliases": [*one.aliases], "mentions": one.mentions}
+def _entity(entity: Entity, _: Access) -> dict[str, Any]:
+    shown = {
+        "name": entity.name,
+        "type": entity.type,
+        "aliases": [*entity.aliases],
+        "mentions": entity.mentions,
+    }
     return without_empty(shown)
 
 
-def _step(one: TimelineStep, _: Access) -> dict[str, Any]:
-    shown = {"at": one.at.isoformat(), "kind": str(one.kind), "what": one.what, "memory": one.memory.id}
-    return shown | without_empty({"change": one.change})
+def _step(step: TimelineStep, _: Access) -> dict[str, Any]:
+    shown = {"at": step.at.isoformat(), "kind": str(step.kind), "what": step.what, "memory": step.memory.id}
+    return shown | without_empty({"change": step.change})
 
 
 def _reasoning(thought: Reasoning, access: Access) -> dict[str, Any]:
     return {
-        "answer": [{"claim": one.claim, "memories": [*one.memories]} for one in thought.answer],
+        "answer": [
+            {"claim": conclusion.claim, "memories": [*conclusion.memories]} for conclusion in thought.answer
+        ],
         "tree": _branch(thought.tree, access),
         "gaps": [*thought.gaps],
         "notes": [*thought.notes],
@@ -161,8 +168,8 @@ def _branch(one: Branch, access: Access) -> dict[str, Any]:
 
 
 def _completed(done: Completed, _: Access) -> dict[str, Any]:
-    kept = [one for one in (done.summary, *done.lessons) if one is not None]
-    return {"kept": [one.id for one in kept], "promoted": [one.id for one in done.promoted]}
+    memories = [memory for memory in (done.summary, *done.lessons) if memory is not None]
+    return {"kept": [memory.id for memory in memories], "promoted": [memory.id for memory in done.promoted]}
 
 
 def _report(report: Report, _: Access) -> dict[str, Any]:
@@ -171,8 +178,8 @@ def _report(report: Report, _: Access) -> dict[str, Any]:
     return {**told, "decided": told["decided"][:DECISIONS], "more": more}
 
 
-def _drift(found: DriftReport, _: Access) -> dict[str, Any]:
-    told: dict[str, Any] = plain(found)
+def _drift(report: DriftReport, _: Access) -> dict[str, Any]:
+    told: dict[str, Any] = plain(report)
     run = told.pop("run")
     return told | ({"run": run["run"]["id"]} if run else {})
 
@@ -201,8 +208,8 @@ _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
     Learned: lambda one, _: {"id": one.memory.id, "runs": one.runs, "success_rate": one.success_rate},
     Lying: lambda lying, _: {
         "memories": [
-            {"id": one.memory.id, "content": one.memory.content, "deleted_at": one.deleted_at.isoformat()}
-            for one in lying.items
+            {"id": item.memory.id, "content": item.memory.content, "deleted_at": item.deleted_at.isoformat()}
+            for item in lying.items
         ],
         "total": lying.total,
     },

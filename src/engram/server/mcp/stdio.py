@@ -89,8 +89,8 @@ def _hand_over(toolset: str, memory: Opened, wire: Wire) -> None:
     from mcp.server.stdio import stdio_server
 
     from engram.server.limits import Keys
+    from engram.server.mcp import tools
     from engram.server.mcp.serving import Carrier, build
-    from engram.server.mcp.tools import TOOLSETS, ToolDispatcher
 
     file: Any = wire  # the SDK reads and writes lines, nothing else a file can do
     keys = Keys(memory=memory)
@@ -100,7 +100,7 @@ def _hand_over(toolset: str, memory: Opened, wire: Wire) -> None:
 
     async def run() -> None:
         one_client = Carrier(run=carry, who=lambda _: "", keys=lambda: keys)
-        server = build(ToolDispatcher(TOOLSETS[toolset]), one_client)
+        server = build(tools.ToolDispatcher(tools.toolset(toolset)), one_client)
         async with stdio_server(anyio.wrap_file(file), anyio.wrap_file(file)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 

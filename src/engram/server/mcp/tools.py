@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, is_typeddict
 
@@ -32,7 +32,6 @@ from engram.operations.values import (
     needed_keys,
     options,
 )
-from engram.server.compat import retention_tools
 from engram.server.limits import IdempotentAnswer, Keys
 from engram.server.mcp import shapes
 from engram.server.mcp.pinned import PINNED as BY_HAND
@@ -181,7 +180,7 @@ def _told(operation: Operation, found: Any, memory: Engram) -> dict[str, Any]:
 
 def _shallow(hint: Any) -> Schema:
     """The kind of a value; what is inside is not told: words cost."""
-    kinds = [one for one in options(hint) if one is not type(None)]
+    kinds = [option for option in options(hint) if option is not type(None)]
     kind = get_origin(kinds[0]) or kinds[0]
     if (isinstance(kind, type) and (is_dataclass(kind) or is_typeddict(kind))) or kind in (dict, Mapping):
         made: Schema = {"type": "object"}
@@ -213,8 +212,8 @@ class Tool:
         """Every argument by name; of several actions, the first that has it describes it."""
         found: dict[str, Parameter] = {}
         for action in self.actions.values():
-            for one in action.parameters:
-                found.setdefault(one.name, one)
+            for parameter in action.parameters:
+                found.setdefault(parameter.name, parameter)
         return found
 
     @property
@@ -251,12 +250,12 @@ class Tool:
         told: dict[str, Schema] = {}
         if not self.only:
             told["action"] = {"type": "string", "enum": [*self.actions]}
-        for one in self.takes.values():
-            if one.group is not None:
-                names = [part.name for part in fields_of(one.group) if part.name in COUNTED_BY]
+        for parameter in self.takes.values():
+            if parameter.group is not None:
+                names = [part.name for part in fields_of(parameter.group) if part.name in COUNTED_BY]
                 told |= {name: {"type": "array", "items": {"type": "string"}} for name in names}
             else:
-                told[one.name] = _slim(components.parameter(one))
+                told[parameter.name] = _slim(components.parameter(parameter))
         return told
 
     def chosen(self, given: Mapping[str, Any]) -> tuple[Action, dict[str, Any]]:
@@ -319,16 +318,20 @@ PINNED: Mapping[str, Tool] = MappingProxyType(
 FULL: Mapping[str, Tool] = MappingProxyType(
     {**PINNED, **{tool.name: tool for tool in (_of_noun(noun) for noun in NOUNS)}}
 )
-RETENTION: Mapping[str, Tool] = MappingProxyType(
-    {
-        name: Tool(name, name, made.sentence, {"": Action(made)})
-        for name, made in retention_tools.operations().items()
+TOOLSETS = ("pinned", "full", "retention")
+
+
+@cache
+def toolset(name: str) -> Mapping[str, Tool]:
+    """The tools of a set by their names; those that clients of *retention* know are loaded when asked for."""
+    if name != "retention":
+        return FULL if name == "full" else PINNED
+    from engram.server.compat.retention_tools import operations
+
+    return {
+        name: Tool(name, name, operation.sentence, {"": Action(operation)})
+        for name, operation in operations().items()
     }
-)
-"""What clients of *retention* know, by their names."""
-TOOLSETS: Mapping[str, Mapping[str, Tool]] = MappingProxyType(
-    {"pinned": PINNED, "full": FULL, "retention": RETENTION}
-)
 
 
 def find_tool(name: str, listed: Mapping[str, Tool]) -> Tool:
