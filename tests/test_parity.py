@@ -99,6 +99,19 @@ def test_every_operation_can_be_called_and_every_parameter_says_what_it_means() 
         assert [made.name for made in one.parameters if not made.says.sentence] == [], one.name
 
 
+def test_every_verb_that_is_given_an_id_says_what_it_raises() -> None:
+    silent = [
+        f"{kind.__name__}.{verb.name}"
+        for kind in (Engram, *nouns().values())
+        for verb in aio.verbs_of(kind)
+        if "Raises" not in verb.words
+        and verb.name != "is_valid"
+        and any(one.arg.endswith("_id") for one in (*verb.tree.args.args, *verb.tree.args.kwonlyargs))
+    ]
+
+    assert silent == []
+
+
 def test_every_verb_is_told_in_a_guide() -> None:
     assert {verb for verb in verbs() if not is_told(verb)} == {*UNTOLD}
 

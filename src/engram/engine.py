@@ -295,7 +295,7 @@ class Engram(Nouns, VerbsBefore):
         """The document to start a session with: what always holds, open loops, today, context, procedures.
 
         The same memories give the same bytes all day. `tasks` says what is to be done today; words of the
-        `message` may load more pages (see `triggers`).
+        `message` may load more pages (see `triggers`). Raises AccessDenied, InvalidInput.
         """
         return briefing.packed(self._caller, message, tasks, scope, workspace)
 

@@ -111,13 +111,13 @@ class AsyncEngram:
         """
 
     async def confirm(self, memory_id: str, because: str = "") -> Memory:
-        """Vouch for a memory."""
+        """Vouch for a memory. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
-        """How many memories fit."""
+        """How many memories fit. Raises AccessDenied, InvalidInput."""
 
     async def demote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer down."""
+        """Move a memory one layer down. Raises NotFound, AmbiguousId, AccessDenied, NoFurtherLayer."""
 
     async def doctor(self, *, repair: bool = False) -> list[_EventFinding]:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
@@ -146,6 +146,7 @@ class AsyncEngram:
         """The history of a memory, or of all that the caller may see, newest first.
 
         An erased memory has a history too: its full id still finds the bare facts.
+        Raises NotFound, AmbiguousId, OutOfRange.
         """
 
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
@@ -155,19 +156,25 @@ class AsyncEngram:
         """
 
     async def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were."""
+        """Forget what models have cost; how many calls there were. Raises AccessDenied."""
 
     async def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
-        Without a place: nothing yet, and where the ledger ends now.
+        Without a place: nothing yet, and where the ledger ends now. Raises InvalidInput.
         """
 
     async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again."""
+        """Make a memory immune to forgetting, or let it go again.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def promote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer up: from the buffer to working, from working to core."""
+        """Move a memory one layer up: from the buffer to working, from working to core.
+
+        Raises NotFound, AmbiguousId, AccessDenied, NoFurtherLayer.
+        """
 
     async def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""
@@ -191,7 +198,7 @@ class AsyncEngram:
         """
 
     async def relations(self, memory_id: str) -> list[Edge]:
-        """What a memory is related to, in both directions."""
+        """What a memory is related to, in both directions. Raises NotFound, AmbiguousId."""
 
     async def reread(
         self,
@@ -213,16 +220,22 @@ class AsyncEngram:
         """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
 
     async def said(self, memory_id: str) -> list[Turn]:
-        """The turns a memory came from, word for word."""
+        """The turns a memory came from, word for word. Raises NotFound, AmbiguousId."""
 
     async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
-        """Say that a memory is challenged, invalidated, archived … or active again."""
+        """Say that a memory is challenged, invalidated, archived … or active again.
+
+        Raises NotFound, AmbiguousId, AccessDenied, BadTransition, UnknownValue.
+        """
 
     async def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
 
     async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many."""
+        """Count a use of memories that were read otherwise than by recall; how many.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> list[Turn]:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
@@ -231,7 +244,7 @@ class AsyncEngram:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
 
     async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
-        """Take a relation away; whether there was one."""
+        """Take a relation away; whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def vacuum(self, *, full: bool = True) -> int:
         """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
@@ -465,7 +478,7 @@ class AsyncEngram:
         """The document to start a session with: what always holds, open loops, today, context, procedures.
 
         The same memories give the same bytes all day. `tasks` says what is to be done today; words of the
-        `message` may load more pages (see `triggers`).
+        `message` may load more pages (see `triggers`). Raises AccessDenied, InvalidInput.
         """
 
     async def get(self, memory_id: str) -> Memory | None:
@@ -571,25 +584,37 @@ class AsyncEngram:
 class AsyncMemoryActions:
     """`MemoryActions` for asyncio: the same verbs, awaited."""
     async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again."""
+        """Make a memory immune to forgetting, or let it go again.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def confirm(self, memory_id: str, because: str = "") -> Memory:
-        """Vouch for a memory."""
+        """Vouch for a memory. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def promote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer up: from the buffer to working, from working to core."""
+        """Move a memory one layer up: from the buffer to working, from working to core.
+
+        Raises NotFound, AmbiguousId, AccessDenied, NoFurtherLayer.
+        """
 
     async def demote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer down."""
+        """Move a memory one layer down. Raises NotFound, AmbiguousId, AccessDenied, NoFurtherLayer."""
 
     async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
-        """Say that a memory is challenged, invalidated, archived … or active again."""
+        """Say that a memory is challenged, invalidated, archived … or active again.
+
+        Raises NotFound, AmbiguousId, AccessDenied, BadTransition, UnknownValue.
+        """
 
     async def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
 
     async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many."""
+        """Count a use of memories that were read otherwise than by recall; how many.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
@@ -598,7 +623,7 @@ class AsyncMemoryActions:
         """
 
     async def relations(self, memory_id: str) -> list[Edge]:
-        """What a memory is related to, in both directions."""
+        """What a memory is related to, in both directions. Raises NotFound, AmbiguousId."""
 
     async def relate(
         self,
@@ -616,10 +641,10 @@ class AsyncMemoryActions:
         """
 
     async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
-        """Take a relation away; whether there was one."""
+        """Take a relation away; whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
-        """How many memories fit."""
+        """How many memories fit. Raises AccessDenied, InvalidInput."""
 
     async def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
@@ -632,12 +657,13 @@ class AsyncHistory:
         """The history of a memory, or of all that the caller may see, newest first.
 
         An erased memory has a history too: its full id still finds the bare facts.
+        Raises NotFound, AmbiguousId, OutOfRange.
         """
 
     async def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
-        Without a place: nothing yet, and where the ledger ends now.
+        Without a place: nothing yet, and where the ledger ends now. Raises InvalidInput.
         """
 
     async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> list[Turn]:
@@ -647,7 +673,7 @@ class AsyncHistory:
         """What was said and waits to be read for memories, place by place, oldest first."""
 
     async def said(self, memory_id: str) -> list[Turn]:
-        """The turns a memory came from, word for word."""
+        """The turns a memory came from, word for word. Raises NotFound, AmbiguousId."""
 
 class AsyncFacts:
     """`Facts` for asyncio: the same verbs, awaited."""
@@ -669,6 +695,7 @@ class AsyncFacts:
 
         `functional` says whether there is one object at a time; left out, the predicate tells: one
         lives in one place but likes many things. Other fields are those of `Draft`.
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
         """
 
     async def query(
@@ -691,7 +718,7 @@ class AsyncFacts:
         """Facts that hold and are about something whose name stands in a text, word for word."""
 
     async def of(self, memory_id: str) -> Claims:
-        """What one memory states, in the order of its words."""
+        """What one memory states, in the order of its words. Raises NotFound, AmbiguousId."""
 
     async def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
         """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
@@ -702,7 +729,7 @@ class AsyncFacts:
     async def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = ...) -> Paths:
         """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
 
-        The object of one fact is the subject of the next, or the other way round.
+        The object of one fact is the subject of the next, or the other way round. Raises InvalidInput.
         """
 
     async def end(
@@ -716,6 +743,7 @@ class AsyncFacts:
         """Say that a fact of a memory holds no longer, now or since `at`. Its memory keeps the words.
 
         A claim says which fact it is; a memory's id may stand alone if the memory states just one.
+        Raises NotFound, AmbiguousId, AccessDenied.
         """
 
 class AsyncEntities:
@@ -724,30 +752,36 @@ class AsyncEntities:
         """What is known about somebody or something, under any of its names; None when nothing is.
 
         A name that nobody has may still mean one: the first name of one person, a known short form, or
-        "my sister", where it was told who that is.
+        "my sister", where it was told who that is. Raises AccessDenied, InvalidInput.
         """
 
     async def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> _FactsFound:
-        """Entities, last seen first: of one type, or with a name that begins so."""
+        """Entities, last seen first: of one type, or with a name that begins so. Raises InvalidInput."""
 
     async def alias(self, name: str, other: str) -> Entity:
         """Let an entity go by one more name; what was known under that name becomes part of it.
 
         The owner of a namespace says so for all of it, others for their own place and what lies below.
-        `split` takes it back.
+        `split` takes it back. Raises UnknownEntity, AccessDenied, InvalidInput.
         """
 
     async def merge(self, keep: str, other: str) -> Entity:
-        """Say that two entities are one; it is shown by the first name. `split` takes it back."""
+        """Say that two entities are one; it is shown by the first name. `split` takes it back.
+
+        Raises UnknownEntity, AccessDenied, InvalidInput.
+        """
 
     async def split(self, name: str) -> Entity | None:
         """Make a name stand for an entity of its own again, with the memories that use this name.
 
-        None when no memory that the caller may see does.
+        None when no memory that the caller may see does. Raises UnknownEntity, AccessDenied, InvalidInput.
         """
 
     async def timeline(self, name: str, limit: int = 50) -> Steps:
-        """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
+        """How the knowledge about an entity grew, oldest first; of a long story the latest steps.
+
+        Raises UnknownEntity, InvalidInput.
+        """
 
 class AsyncKnowledge:
     """`Knowledge` for asyncio: the same verbs, awaited."""
@@ -755,28 +789,28 @@ class AsyncKnowledge:
         """Everything that is kept, at three distances: clusters, domains, one paragraph."""
 
     async def profile(self, *, scope: Scope | None = None) -> Behaviour:
-        """How somebody is and wants things, in few lines."""
+        """How somebody is and wants things, in few lines. Raises AccessDenied."""
 
     async def identity(self, *, scope: Scope | None = None) -> Reflections:
-        """What somebody says about themselves; its gist when it is long."""
+        """What somebody says about themselves; its gist when it is long. Raises AccessDenied."""
 
     async def map(self, *, scope: Scope | None = None) -> KnowledgeMap:
-        """How well each domain is known, the largest first."""
+        """How well each domain is known, the largest first. Raises AccessDenied."""
 
     async def card(self, name: str) -> Card | None:
         """The card of somebody or something, under any of its names; None when there is none."""
 
     async def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
-        """Cards by name; those whose name begins so."""
+        """Cards by name; those whose name begins so. Raises AccessDenied, InvalidInput."""
 
     async def core(self, *, scope: Scope | None = None) -> CoreSummary:
-        """What has proved itself, in a few lines."""
+        """What has proved itself, in a few lines. Raises AccessDenied."""
 
     async def topics(self, *, scope: Scope | None = None) -> Topics:
-        """What memories are about, the commonest topics first."""
+        """What memories are about, the commonest topics first. Raises AccessDenied."""
 
     async def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
-        """What was going on together, the latest first."""
+        """What was going on together, the latest first. Raises AccessDenied, InvalidInput."""
 
     async def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
         """Threads of boxes about the same, the one that was last taken up first."""
@@ -785,7 +819,7 @@ class AsyncKnowledge:
         """What similar episodes have in common, the most repeated first."""
 
     async def guidelines(self, *, scope: Scope | None = None) -> Guidelines:
-        """What past runs and recalls teach about shortening and letting go."""
+        """What past runs and recalls teach about shortening and letting go. Raises AccessDenied."""
 
     async def knowing(self, about: str, *, scope: Scope | None = None) -> Knowing | None:
         """What is not known of what a question is about, by gaps and the map; None where neither tells."""
@@ -798,10 +832,11 @@ class AsyncBus:
         """Offer a memory of one's own to a squad, a project or everyone of the namespace.
 
         Who subscribed receives a copy at the next delivery. Offered again after a change, copies follow.
+        Raises NotFound, AmbiguousId, AccessDenied.
         """
 
     async def withdraw(self, publication_id: str) -> bool:
-        """Take an offer back; copies that were delivered stay. Whether there was one."""
+        """Take an offer back; copies that were delivered stay. Whether there was one. Raises AccessDenied."""
 
     async def subscribe(
         self,
@@ -816,20 +851,23 @@ class AsyncBus:
         """Ask for what others offer; copies are put where the caller stands.
 
         With `earlier` also what was offered before. `rate` is how many copies one delivery may bring; the
-        rest waits for the next.
+        rest waits for the next. Raises AccessDenied, InvalidInput.
         """
 
     async def unsubscribe(self, subscription_id: str) -> bool:
-        """End a subscription; what was delivered stays. Whether there was one."""
+        """End a subscription; what was delivered stays. Whether there was one. Raises AccessDenied."""
 
     async def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
-        """What is offered, by number, as far as the caller may see the memories."""
+        """What is offered, by number, as far as the caller may see the memories. Raises InvalidInput."""
 
     async def subscriptions(self) -> Wishes:
         """Who wants what, as far as the caller may see the places."""
 
     async def deliver(self) -> Report:
-        """Deliver now what waits; maintenance does it by itself. Only an owner may."""
+        """Deliver now what waits; maintenance does it by itself. Only an owner may.
+
+        Raises AccessDenied, UpkeepBusy.
+        """
 
 class AsyncBackups:
     """`Backups` for asyncio: the same verbs, awaited."""
@@ -879,7 +917,7 @@ class AsyncBackups:
 class AsyncTrash:
     """`Trash` for asyncio: the same verbs, awaited."""
     async def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
-        """What lies there, the newest memory first."""
+        """What lies there, the newest memory first. Raises InvalidInput."""
 
     async def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring a memory back. Raises NotFound when it does not lie there."""
@@ -927,7 +965,10 @@ class AsyncTokens:
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
 
     async def revoke(self, token_id: str) -> Token:
-        """Take a token back, by its id or its name if only one has it. It lets nobody in any more."""
+        """Take a token back, by its id or its name if only one has it. It lets nobody in any more.
+
+        Raises AccessDenied, and InvalidInput when there is none or several have the name.
+        """
 
     async def bearer(self, secret: str) -> Token | None:
         """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
@@ -947,13 +988,20 @@ class AsyncConflicts:
         """Settle a pair: keep `a`, keep `b`, keep `both` as they are, or `merge` their words.
 
         The one that gives way is superseded or merged. Returns the memory that stands (of both, the first).
+        Raises NotFound, AmbiguousId, AccessDenied.
         """
 
     async def review(self, limit: int = 20) -> _ConflictsFound:
-        """Ask a model about open pairs; those it could decide, now settled. Without a model none is."""
+        """Ask a model about open pairs; those it could decide, now settled. Without a model none is.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def ask(self, id_a: str, id_b: str) -> bool:
-        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
+        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
 class AsyncCommitments:
     """`Commitments` for asyncio: the same verbs, awaited."""
@@ -966,7 +1014,10 @@ class AsyncCommitments:
         scope: Scope | None = None,
         session: str = "",
     ) -> Commitment:
-        """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
+        """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def list(
         self, state: LoopState | str | None = None, *, limit: int = 100, scope: Scope | None = None
@@ -979,15 +1030,18 @@ class AsyncCommitments:
     async def close(
         self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
     ) -> Commitment:
-        """Say how it ended: done or dropped."""
+        """Say how it ended: done or dropped. Raises NotFound, AmbiguousId, AccessDenied, UnknownValue."""
 
     async def wait(self, commitment_id: str, on: str) -> Commitment:
-        """Say for whom or what it waits."""
+        """Say for whom or what it waits. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def reopen(
         self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
     ) -> Commitment:
-        """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
+        """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
         """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
@@ -995,7 +1049,7 @@ class AsyncCommitments:
 class AsyncGaps:
     """`Gaps` for asyncio: the same verbs, awaited."""
     async def list(self, *, limit: int = 50, scope: Scope | None = None) -> _GapsFound:
-        """Open gaps, the weightiest first."""
+        """Open gaps, the weightiest first. Raises AccessDenied, InvalidInput."""
 
     async def get(self, gap_id: str) -> Gap:
         """One open gap by its key or the beginning of it. Raises InvalidInput."""
@@ -1005,14 +1059,17 @@ class AsyncGaps:
     ) -> _GapsFound:
         """The questions to ask now: at most two a session, each once a week; those about `about` first.
 
-        What is given out counts as asked.
+        What is given out counts as asked. Raises AccessDenied, InvalidInput.
         """
 
     async def answer(self, gap_id: str, text: str) -> Memory:
-        """Remember the answer and close the gap. The memory that holds it now."""
+        """Remember the answer and close the gap. The memory that holds it now.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def dismiss(self, gap_id: str) -> Gap:
-        """Close a gap without an answer: it is not asked about again."""
+        """Close a gap without an answer: it is not asked about again. Raises AccessDenied, InvalidInput."""
 
 class AsyncTriggers:
     """`Triggers` for asyncio: the same verbs, awaited."""
@@ -1021,24 +1078,25 @@ class AsyncTriggers:
 
         A page is `entity:Anna`, `tag:billing`, `category:procedure`, `memory:7f3a91c2` or
         `origin:file:/notes/house.md`; a bare name means the entity.
+        Raises AccessDenied, InvalidInput.
         """
 
     async def list(self) -> _CommitmentsFound:
         """The triggers of places this caller sees, oldest first."""
 
     async def get(self, trigger_id: str) -> Trigger:
-        """One trigger by its id."""
+        """One trigger by its id. Raises InvalidInput."""
 
     async def update(
         self, trigger_id: str, *, words: Sequence[str] | None = None, pages: Sequence[str] | None = None
     ) -> Trigger:
-        """Change the words or the pages of a trigger."""
+        """Change the words or the pages of a trigger. Raises AccessDenied, InvalidInput."""
 
     async def remove(self, trigger_id: str) -> Trigger:
-        """Take a trigger away."""
+        """Take a trigger away. Raises AccessDenied, InvalidInput."""
 
     async def match(self, message: str) -> _CommitmentsFound:
-        """The triggers that a message sets off."""
+        """The triggers that a message sets off. Raises InvalidInput."""
 
 class AsyncSources:
     """`Sources` for asyncio: the same verbs, awaited."""
@@ -1092,7 +1150,10 @@ class AsyncSources:
         scope: Scope | None = None,
         tags: Sequence[str] = ...,
     ) -> IngestReport:
-        """Take in a text. With a title it is a document that may be given again when it has changed."""
+        """Take in a text. With a title it is a document that may be given again when it has changed.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def code(
         self,
@@ -1120,7 +1181,7 @@ class AsyncSources:
         dry: bool = False,
         scope: Scope | None = None,
     ) -> IngestReport:
-        """Keep what a task came to: success, failure or partial."""
+        """Keep what a task came to: success, failure or partial. Raises AccessDenied, InvalidInput."""
 
     async def flow(
         self,
@@ -1146,7 +1207,7 @@ class AsyncSources:
     ) -> IngestReport:
         """Keep what a search found, with the question and the addresses.
 
-        A finding is text, or has `text` and its own `url`.
+        A finding is text, or has `text` and its own `url`. Raises AccessDenied, InvalidInput.
         """
 
 class AsyncWorkspaces:
@@ -1194,7 +1255,7 @@ class AsyncWorkspaces:
         """
 
     async def status(self, directory: str | Path) -> WorkspaceStatus:
-        """How a folder stands, without changing anything."""
+        """How a folder stands, without changing anything. Raises AccessDenied, WorkspaceError."""
 
     def watch(
         self, directory: str | Path, *, every: float = ..., stopping: Callable[[], bool] = ...
@@ -1202,20 +1263,27 @@ class AsyncWorkspaces:
         """Sync whenever something changed on either side; yields each report that tells of a change."""
 
     async def points(self, directory: str | Path, limit: int = 20) -> list[git.Point]:
-        """The points in the history of a folder that `rollback` takes, newest first."""
+        """The points in the history of a folder that `rollback` takes, newest first.
+
+        Raises AccessDenied, WorkspaceError.
+        """
 
     async def rollback(self, directory: str | Path, point: str) -> SyncReport:
         """Put files and memory back as they were at a commit.
 
         Runs of maintenance since then are taken back first, newest first; then the files are, and what they
         say is read back as changes by a person. Nothing is lost: the present state is committed before.
+        Raises AccessDenied, WorkspaceError.
         """
 
     async def folders(self) -> list[str]:
         """The folders that are kept in step with this memory."""
 
     async def leave(self, directory: str | Path) -> bool:
-        """Keep a folder in step no longer; its files stay. Whether it was one."""
+        """Keep a folder in step no longer; its files stay. Whether it was one.
+
+        Raises AccessDenied, WorkspaceError.
+        """
 
     async def before_run(self, kind: RunKind) -> None:
         """Sync every folder and commit it, so that there is a point to go back to."""
@@ -1259,7 +1327,10 @@ class AsyncSession:
         """
 
     async def hold(self, content: str, *, origin: Origin | str = ..., memory: str = "") -> None:
-        """Put something on the mind; what has to leave for it is offered to long-term memory."""
+        """Put something on the mind; what has to leave for it is offered to long-term memory.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -1376,10 +1447,13 @@ class AsyncMaintenance:
         """When a run of this kind last came to its end."""
 
     async def runs(self, limit: int = 20) -> list[Run]:
-        """The last runs, newest first."""
+        """The last runs, newest first. Raises AccessDenied, InvalidInput."""
 
     async def report(self, run_id: str, *, limit: int = ..., after: int = 0) -> Report:
-        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+        """What a run did: counts by rule, and its decisions in order, beginning after a number.
+
+        Raises UnknownRun, AccessDenied, InvalidInput.
+        """
 
     async def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
@@ -1406,7 +1480,7 @@ class AsyncMaintenance:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
 
     async def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were."""
+        """Forget what models have cost; how many calls there were. Raises AccessDenied."""
 
     async def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Change settings while the memory is open, for everybody who uses it here; those that differ now.
@@ -1505,27 +1579,45 @@ class AsyncSessions:
         budget: int | None = None,
         scope: Scope | None = None,
     ) -> Begun:
-        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed."""
+        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed.
+
+        Raises UnknownSession, AccessDenied, InvalidInput.
+        """
 
     async def reply(
         self, session_id: str, reply: str = "", *, scope: Scope | None = None
     ) -> Observation | None:
-        """End the open turn with what was answered; what was learned of it."""
+        """End the open turn with what was answered; what was learned of it.
+
+        Raises UnknownSession, AccessDenied, InvalidInput.
+        """
 
     async def hold(self, session_id: str, content: str, *, scope: Scope | None = None) -> SessionInfo:
-        """Put something on the mind of a session."""
+        """Put something on the mind of a session.
+
+        Raises UnknownSession, AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def suspend(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
-        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted."""
+        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted.
+
+        Raises UnknownSession, AccessDenied.
+        """
 
     async def resume(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
         """Wake a session that sleeps. Raises UnknownSession."""
 
     async def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
-        """Say to the turns under way that their answers are not wanted; how many there were."""
+        """Say to the turns under way that their answers are not wanted; how many there were.
+
+        Raises UnknownSession, AccessDenied.
+        """
 
     async def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
-        """End a session: read what waits of it, keep nothing to come back to."""
+        """End a session: read what waits of it, keep nothing to come back to.
+
+        Raises UnknownSession, AccessDenied.
+        """
 
     async def learn(
         self,
@@ -1536,10 +1628,16 @@ class AsyncSessions:
         result: str = "",
         scope: Scope | None = None,
     ) -> Learned:
-        """Keep how a flow ran, as a procedure that counts its runs."""
+        """Keep how a flow ran, as a procedure that counts its runs.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ...) -> Completed:
-        """End a project: keep what it came to and taught; what proved itself is for everybody."""
+        """End a project: keep what it came to and taught; what proved itself is for everybody.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def sweep(self) -> int:
         """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
@@ -1620,7 +1718,10 @@ class AsyncRuns:
     async def learn(
         self, name: str, steps: Sequence[StepGiven], *, outcome: str = "success", result: str = ""
     ) -> Learned:
-        """Keep how a flow ran: one procedure for each flow, which counts its runs and knows the last one."""
+        """Keep how a flow ran: one procedure for each flow, which counts its runs and knows the last one.
+
+        Raises NotFound, AccessDenied, TooMuchWritten, InvalidInput.
+        """
 
     async def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ...) -> Completed:
         """End a project: keep what it came to and taught, and let everybody know what proved itself.

@@ -119,7 +119,7 @@ class Trash(Noun):
     """What was forgotten, replaced or merged. Hangs on the facade; safe to use from many threads."""
 
     def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
-        """What lies there, the newest memory first."""
+        """What lies there, the newest memory first. Raises InvalidInput."""
         first, most = whole("offset", offset, 0, FURTHEST), whole("limit", limit, 1, PAGE_LIMIT)
         total = self._store.memories.count(View(self._caller.access, LYING))
         found = islice(self._all(), first, first + most) if first < total else ()

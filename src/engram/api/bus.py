@@ -32,6 +32,7 @@ class Bus(Noun):
         """Offer a memory of one's own to a squad, a project or everyone of the namespace.
 
         Who subscribed receives a copy at the next delivery. Offered again after a change, copies follow.
+        Raises NotFound, AmbiguousId, AccessDenied.
         """
         memory = self._own(memory_id)
         found = topics or (*memory.tags, *memory.metadata.get("topics", ()))
@@ -51,7 +52,7 @@ class Bus(Noun):
         return offer
 
     def withdraw(self, publication_id: str) -> bool:
-        """Take an offer back; copies that were delivered stay. Whether there was one."""
+        """Take an offer back; copies that were delivered stay. Whether there was one. Raises AccessDenied."""
         offer = self._store.bus.publication(publication_id)
         if offer is None or not self._caller.access.may_read(offer.scope):
             return False
@@ -71,7 +72,7 @@ class Bus(Noun):
         """Ask for what others offer; copies are put where the caller stands.
 
         With `earlier` also what was offered before. `rate` is how many copies one delivery may bring; the
-        rest waits for the next.
+        rest waits for the next. Raises AccessDenied, InvalidInput.
         """
         screen.share("min_importance", min_importance)
         place = scope or self._caller.access.scope
@@ -91,7 +92,7 @@ class Bus(Noun):
         return wish
 
     def unsubscribe(self, subscription_id: str) -> bool:
-        """End a subscription; what was delivered stays. Whether there was one."""
+        """End a subscription; what was delivered stays. Whether there was one. Raises AccessDenied."""
         mine = [subscription for subscription in self.subscriptions() if subscription.id == subscription_id]
         if not mine:
             return False
@@ -99,7 +100,7 @@ class Bus(Noun):
         return self._store.write(lambda unit: unit.bus.unsubscribe(subscription_id), self._caller.actor)
 
     def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
-        """What is offered, by number, as far as the caller may see the memories."""
+        """What is offered, by number, as far as the caller may see the memories. Raises InvalidInput."""
         most = whole("limit", limit, 1, PAGE)
         return self._store.bus.publications(whole("after", after, 0, LAST_NUMBER), most, self._caller.access)
 
@@ -108,7 +109,10 @@ class Bus(Noun):
         return self._store.bus.subscriptions(self._caller.access)
 
     def deliver(self) -> Report:
-        """Deliver now what waits; maintenance does it by itself. Only an owner may."""
+        """Deliver now what waits; maintenance does it by itself. Only an owner may.
+
+        Raises AccessDenied, UpkeepBusy.
+        """
         return Maintenance(self._caller).consolidate(stages=("publish",))
 
     @property

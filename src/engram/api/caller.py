@@ -463,7 +463,10 @@ class Tokens(Noun):
         return [token for token in tokens if revoked or token.revoked_at is None]
 
     def revoke(self, token_id: str) -> Token:
-        """Take a token back, by its id or its name if only one has it. It lets nobody in any more."""
+        """Take a token back, by its id or its name if only one has it. It lets nobody in any more.
+
+        Raises AccessDenied, and InvalidInput when there is none or several have the name.
+        """
         tokens = [token for token in self.list() if token_id in (token.id, token.name)]
         if len(tokens) != 1:
             told = "several tokens have this name: give the id" if tokens else "there is no such token"

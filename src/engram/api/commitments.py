@@ -69,7 +69,10 @@ class Commitments(Noun):
         scope: Scope | None = None,
         session: str = "",
     ) -> Commitment:
-        """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
+        """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
         now = self._tools.here()
         until = _due(due, now) if due is not None else due_in(screen.readable("text", text), now)
         screen.name("waiting_on", waiting_on)
@@ -108,7 +111,7 @@ class Commitments(Noun):
     def close(
         self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
     ) -> Commitment:
-        """Say how it ended: done or dropped."""
+        """Say how it ended: done or dropped. Raises NotFound, AmbiguousId, AccessDenied, UnknownValue."""
         state: LoopState = member("outcome", LoopState, outcome)
         if state not in OUTCOMES:
             raise UnknownValue("outcome", outcome, tuple(str(one) for one in OUTCOMES))
@@ -117,7 +120,7 @@ class Commitments(Noun):
         return loop(self._set(full, state, because or str(state), closed=(now, because)), now)
 
     def wait(self, commitment_id: str, on: str) -> Commitment:
-        """Say for whom or what it waits."""
+        """Say for whom or what it waits. Raises NotFound, AmbiguousId, AccessDenied."""
         whom = " ".join(screen.readable("on", on).split())
         if not whom:
             raise InvalidInput("Say for whom or what it waits.")
@@ -130,7 +133,10 @@ class Commitments(Noun):
     def reopen(
         self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
     ) -> Commitment:
-        """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
+        """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
         now = self._tools.here()
         until = None if due is None else _due(due, now)
         full = self._caller.own(commitment_id)
@@ -245,6 +251,7 @@ class Triggers(Noun):
 
         A page is `entity:Anna`, `tag:billing`, `category:procedure`, `memory:7f3a91c2` or
         `origin:file:/notes/house.md`; a bare name means the entity.
+        Raises AccessDenied, InvalidInput.
         """
         place = self._caller.access.scope if scope is None else scope
         self._caller.check_write(place)
@@ -265,7 +272,7 @@ class Triggers(Noun):
         return self._store.triggers.known(self._caller.access)
 
     def get(self, trigger_id: str) -> Trigger:
-        """One trigger by its id."""
+        """One trigger by its id. Raises InvalidInput."""
         wanted = screen.readable("id", trigger_id).strip().lower()
         for trigger in self.list():
             if trigger.id == wanted:
@@ -275,7 +282,7 @@ class Triggers(Noun):
     def update(
         self, trigger_id: str, *, words: Sequence[str] | None = None, pages: Sequence[str] | None = None
     ) -> Trigger:
-        """Change the words or the pages of a trigger."""
+        """Change the words or the pages of a trigger. Raises AccessDenied, InvalidInput."""
         old = self._own(trigger_id)
         new = replace(
             old,
@@ -286,13 +293,13 @@ class Triggers(Noun):
         return new
 
     def remove(self, trigger_id: str) -> Trigger:
-        """Take a trigger away."""
+        """Take a trigger away. Raises AccessDenied, InvalidInput."""
         old = self._own(trigger_id)
         self._store.triggers.remove(old.id)
         return old
 
     def match(self, message: str) -> Found:
-        """The triggers that a message sets off."""
+        """The triggers that a message sets off. Raises InvalidInput."""
         return [trigger for trigger, _ in matching(screen.readable("message", message), self.list())]
 
     def _own(self, trigger_id: str) -> Trigger:

@@ -62,6 +62,7 @@ class Conflicts(Noun):
         """Settle a pair: keep `a`, keep `b`, keep `both` as they are, or `merge` their words.
 
         The one that gives way is superseded or merged. Returns the memory that stands (of both, the first).
+        Raises NotFound, AmbiguousId, AccessDenied.
         """
         if keep not in KEEP:
             raise UnknownValue("keep", keep, KEEP)
@@ -79,11 +80,17 @@ class Conflicts(Noun):
         return kept
 
     def review(self, limit: int = 20) -> Found:
-        """Ask a model about open pairs; those it could decide, now settled. Without a model none is."""
+        """Ask a model about open pairs; those it could decide, now settled. Without a model none is.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
         return [conflict for conflict in self.list(limit) if self.ask(conflict.a.id, conflict.b.id)]
 
     def ask(self, id_a: str, id_b: str) -> bool:
-        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
+        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
         pair = {memory.id: memory for memory in (self._caller.owned(id_a), self._caller.owned(id_b))}
         stored = self._store.memories.keys(list(pair))
         older, newer = sorted(pair.values(), key=lambda one: (one.happened_at, stored[one.id]))

@@ -80,6 +80,7 @@ class Facts(Noun):
 
         `functional` says whether there is one object at a time; left out, the predicate tells: one
         lives in one place but likes many things. Other fields are those of `Draft`.
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
         """
         who, what, whom = _part("subject", subject), _part("predicate", predicate), _part("object", object)
         screen.share("confidence", confidence)
@@ -138,7 +139,7 @@ class Facts(Noun):
         return self._fetch(names, whole("limit", limit, 1, PAGE_LIMIT)) if names else []
 
     def of(self, memory_id: str) -> Claims:
-        """What one memory states, in the order of its words."""
+        """What one memory states, in the order of its words. Raises NotFound, AmbiguousId."""
         memory = self._caller.seen(memory_id)
         facts = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         return [Claim(fact, memory) for fact in facts]
@@ -157,7 +158,7 @@ class Facts(Noun):
     def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = CHAINS) -> Paths:
         """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
 
-        The object of one fact is the subject of the next, or the other way round.
+        The object of one fact is the subject of the next, or the other way round. Raises InvalidInput.
         """
         access = self._caller.access
         limits = ChainLimits(hops=whole("hops", hops, 1, MOST_HOPS))
@@ -180,6 +181,7 @@ class Facts(Noun):
         """Say that a fact of a memory holds no longer, now or since `at`. Its memory keeps the words.
 
         A claim says which fact it is; a memory's id may stand alone if the memory states just one.
+        Raises NotFound, AmbiguousId, AccessDenied.
         """
         memory = self._caller.owned(claim.memory.id if isinstance(claim, Claim) else claim)
         over = self._meant(memory, claim.fact if isinstance(claim, Claim) else fact)
@@ -323,14 +325,14 @@ class Entities(Noun):
         """What is known about somebody or something, under any of its names; None when nothing is.
 
         A name that nobody has may still mean one: the first name of one person, a known short form, or
-        "my sister", where it was told who that is.
+        "my sister", where it was told who that is. Raises AccessDenied, InvalidInput.
         """
         entity = known(_name(name), self._store.entities, self._caller.access)
         entity = entity or self._of_mine(_name(name))
         return None if entity is None else self._profile(entity)
 
     def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> Found:
-        """Entities, last seen first: of one type, or with a name that begins so."""
+        """Entities, last seen first: of one type, or with a name that begins so. Raises InvalidInput."""
         if type and type not in ENTITY_TYPES:
             raise UnknownValue("type", type, ENTITY_TYPES)
         most = whole("limit", limit, 1, PAGE_LIMIT)
@@ -341,7 +343,7 @@ class Entities(Noun):
         """Let an entity go by one more name; what was known under that name becomes part of it.
 
         The owner of a namespace says so for all of it, others for their own place and what lies below.
-        `split` takes it back.
+        `split` takes it back. Raises UnknownEntity, AccessDenied, InvalidInput.
         """
         entity, also = self._known(name), _name(other)
         if also.casefold() in entity.aliases:
@@ -360,16 +362,19 @@ class Entities(Noun):
         return self._known(entity.name)
 
     def merge(self, keep: str, other: str) -> Entity:
-        """Say that two entities are one; it is shown by the first name. `split` takes it back."""
-        entity, two = self._known(keep), self._known(other)
-        if entity.key == two.key:
+        """Say that two entities are one; it is shown by the first name. `split` takes it back.
+
+        Raises UnknownEntity, AccessDenied, InvalidInput.
+        """
+        kept, gone = self._known(keep), self._known(other)
+        if kept.key == gone.key:
             raise InvalidInput(f"{keep!r} and {other!r} are names of one entity already.")
-        return self.alias(entity.name, two.name)
+        return self.alias(kept.name, gone.name)
 
     def split(self, name: str) -> Entity | None:
         """Make a name stand for an entity of its own again, with the memories that use this name.
 
-        None when no memory that the caller may see does.
+        None when no memory that the caller may see does. Raises UnknownEntity, AccessDenied, InvalidInput.
         """
         entity = self._known(name)
         self._caller.check_write(self._caller.access.scope)
@@ -389,7 +394,10 @@ class Entities(Noun):
         return self._store.entities.get(_name(name), self._caller.access)
 
     def timeline(self, name: str, limit: int = 50) -> Steps:
-        """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
+        """How the knowledge about an entity grew, oldest first; of a long story the latest steps.
+
+        Raises UnknownEntity, InvalidInput.
+        """
         most = whole("limit", limit, 1, PAGE_LIMIT)
         entity = known(_name(name), self._store.entities, self._caller.access)
         if entity is None:

@@ -50,7 +50,7 @@ class Gaps(Noun):
     """What is not known. Hangs on the facade; safe to use from many threads."""
 
     def list(self, *, limit: int = 50, scope: Scope | None = None) -> Found:
-        """Open gaps, the weightiest first."""
+        """Open gaps, the weightiest first. Raises AccessDenied, InvalidInput."""
         gaps = opened(self._caller, self._caller.at(scope))
         return gaps[: whole("limit", limit, 1, PAGE_LIMIT)]
 
@@ -65,7 +65,7 @@ class Gaps(Noun):
     def ask(self, session: str = "", *, about: Sequence[str] = (), scope: Scope | None = None) -> Found:
         """The questions to ask now: at most two a session, each once a week; those about `about` first.
 
-        What is given out counts as asked.
+        What is given out counts as asked. Raises AccessDenied, InvalidInput.
         """
         screen.name("session", session)
         settings = self._tools.config.session
@@ -84,7 +84,10 @@ class Gaps(Noun):
         return chosen
 
     def answer(self, gap_id: str, text: str) -> Memory:
-        """Remember the answer and close the gap. The memory that holds it now."""
+        """Remember the answer and close the gap. The memory that holds it now.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
         gap, said = self.get(gap_id), screen.content(text)
         self._caller.check_write(gap.scope)
         held = self._held(gap, said)
@@ -92,7 +95,7 @@ class Gaps(Noun):
         return held
 
     def dismiss(self, gap_id: str) -> Gap:
-        """Close a gap without an answer: it is not asked about again."""
+        """Close a gap without an answer: it is not asked about again. Raises AccessDenied, InvalidInput."""
         gap = self.get(gap_id)
         self._caller.check_write(gap.scope)
         self._close(gap, "dismissed")

@@ -62,14 +62,14 @@ class Knowledge(Noun):
         return known[1]
 
     def profile(self, *, scope: Scope | None = None) -> Behaviour:
-        """How somebody is and wants things, in few lines."""
+        """How somebody is and wants things, in few lines. Raises AccessDenied."""
         sketches = self._sketches("profile", PLACES, scope)
         traits = tuple(Trait(**line) for sketch in sketches for line in sketch.body["lines"])
         habits = [sketch.body["habits"] for sketch in sketches]
         return Behaviour(traits, *(_united(habits, name) for name in ("topics", "languages", "hours")))
 
     def identity(self, *, scope: Scope | None = None) -> Reflections:
-        """What somebody says about themselves; its gist when it is long."""
+        """What somebody says about themselves; its gist when it is long. Raises AccessDenied."""
         found = [sketch.body for sketch in self._sketches("identity", PLACES, scope)]
         return Reflections(
             "\n".join(one["text"] for one in found),
@@ -79,7 +79,7 @@ class Knowledge(Noun):
         )
 
     def map(self, *, scope: Scope | None = None) -> KnowledgeMap:
-        """How well each domain is known, the largest first."""
+        """How well each domain is known, the largest first. Raises AccessDenied."""
         sketches = self._sketches("map", PLACES, scope)
         domains = [Domain(**line) for sketch in sketches for line in sketch.body["domains"]]
         domains.sort(key=lambda one: (-one.memories, one.label))
@@ -102,13 +102,13 @@ class Knowledge(Noun):
         return max(cards, key=lambda one: one.memories, default=None)
 
     def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
-        """Cards by name; those whose name begins so."""
+        """Cards by name; those whose name begins so. Raises AccessDenied, InvalidInput."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
         beginning = screen.readable("prefix", prefix).strip().casefold()
         return [value_from(Card, sketch.body) for sketch in self._sketches("card", most, scope, beginning)]
 
     def core(self, *, scope: Scope | None = None) -> CoreSummary:
-        """What has proved itself, in a few lines."""
+        """What has proved itself, in a few lines. Raises AccessDenied."""
         sketches = self._sketches("core", PLACES, scope)
         return CoreSummary(
             "\n".join(sketch.body["text"] for sketch in sketches),
@@ -117,7 +117,7 @@ class Knowledge(Noun):
         )
 
     def topics(self, *, scope: Scope | None = None) -> Topics:
-        """What memories are about, the commonest topics first."""
+        """What memories are about, the commonest topics first. Raises AccessDenied."""
         united: dict[str, list[Mapping[str, Any]]] = {}
         for sketch in self._sketches("topics", PLACES, scope):
             for line in sketch.body["topics"]:
@@ -126,7 +126,7 @@ class Knowledge(Noun):
         return sorted(found, key=lambda topic: (-topic.memories, topic.topic))
 
     def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
-        """What was going on together, the latest first."""
+        """What was going on together, the latest first. Raises AccessDenied, InvalidInput."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
         rows = self._sketches("shelf", PLACES, scope)
         keys = [(key, row.scope) for row in rows for key, *_ in row.body["boxes"][-most:]]
@@ -164,7 +164,7 @@ class Knowledge(Noun):
         return ordered[: whole("limit", limit, 1, PAGE_LIMIT)]
 
     def guidelines(self, *, scope: Scope | None = None) -> Guidelines:
-        """What past runs and recalls teach about shortening and letting go."""
+        """What past runs and recalls teach about shortening and letting go. Raises AccessDenied."""
         found = [sketch.body for sketch in self._sketches("guidelines", PLACES, scope)]
         return Guidelines(
             tuple(RuleAdvice(**line) for one in found for line in one["rules"]),

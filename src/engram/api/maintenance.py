@@ -371,7 +371,7 @@ class Maintenance(Noun):
         return done[0].finished_at if done else None
 
     def runs(self, limit: int = 20) -> list[Run]:
-        """The last runs, newest first."""
+        """The last runs, newest first. Raises AccessDenied, InvalidInput."""
         self._check()
         found = self._store.upkeep.runs(whole("limit", limit, 1, 1_000))
         if self._caller.owns_file:
@@ -379,7 +379,10 @@ class Maintenance(Noun):
         return [run for run in found if next(self._seen(run), None) is not None]
 
     def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
-        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+        """What a run did: counts by rule, and its decisions in order, beginning after a number.
+
+        Raises UnknownRun, AccessDenied, InvalidInput.
+        """
         self._check()
         most, first = whole("limit", limit, 0, 100_000), whole("after", after, 0, LAST_NUMBER)
         return self._told(_report(self._run(run_id), self._tools, most, first), most, first)
@@ -474,7 +477,7 @@ class Maintenance(Noun):
         return self._store.spending.summary(since, daily=daily)
 
     def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were."""
+        """Forget what models have cost; how many calls there were. Raises AccessDenied."""
         check_owner(self._caller, "forget what models have cost")
         return self._store.spending.clear()
 

@@ -271,7 +271,10 @@ class Session:
         return SessionTurn(message, system, budget, self)
 
     def hold(self, content: str, *, origin: Origin | str = Origin.AGENT, memory: str = "") -> None:
-        """Put something on the mind; what has to leave for it is offered to long-term memory."""
+        """Put something on the mind; what has to leave for it is offered to long-term memory.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
         kind: Origin = member("origin", Origin, origin)
         words = screen.content(content)
         with self._lock:

@@ -216,7 +216,10 @@ class Runs(Noun):
     def learn(
         self, name: str, steps: Sequence[StepGiven], *, outcome: str = "success", result: str = ""
     ) -> Learned:
-        """Keep how a flow ran: one procedure for each flow, which counts its runs and knows the last one."""
+        """Keep how a flow ran: one procedure for each flow, which counts its runs and knows the last one.
+
+        Raises NotFound, AccessDenied, TooMuchWritten, InvalidInput.
+        """
         if outcome not in ENDED:
             raise UnknownValue("outcome", outcome, tuple(ENDED))
         flow, taken = screen.content(name), [step(one) for one in steps]

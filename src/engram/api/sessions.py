@@ -140,7 +140,10 @@ class Sessions:
         budget: int | None = None,
         scope: Scope | None = None,
     ) -> Begun:
-        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed."""
+        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed.
+
+        Raises UnknownSession, AccessDenied, InvalidInput.
+        """
         session = self._session(session_id, scope)
         self._close_turn(session)
         turn = session.turn(message, system=system, budget=budget)
@@ -152,7 +155,10 @@ class Sessions:
         return Begun(session.id, messages, turn.context, turn.change, turn.questions, turn.anticipated)
 
     def reply(self, session_id: str, reply: str = "", *, scope: Scope | None = None) -> Observation | None:
-        """End the open turn with what was answered; what was learned of it."""
+        """End the open turn with what was answered; what was learned of it.
+
+        Raises UnknownSession, AccessDenied, InvalidInput.
+        """
         session = self._session(session_id, scope)
         turn = self._take_turn(session)
         if turn is None:
@@ -164,14 +170,20 @@ class Sessions:
         return observed
 
     def hold(self, session_id: str, content: str, *, scope: Scope | None = None) -> SessionInfo:
-        """Put something on the mind of a session."""
+        """Put something on the mind of a session.
+
+        Raises UnknownSession, AccessDenied, TooMuchWritten, InvalidInput.
+        """
         session = self._session(session_id, scope)
         session.hold(content)
         session.keep()
         return session.info()
 
     def suspend(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
-        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted."""
+        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted.
+
+        Raises UnknownSession, AccessDenied.
+        """
         session = self._session(session_id, scope)
         self._close_turn(session)
         info = session.suspend()
@@ -183,13 +195,19 @@ class Sessions:
         return self._session(session_id, scope).resume()
 
     def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
-        """Say to the turns under way that their answers are not wanted; how many there were."""
+        """Say to the turns under way that their answers are not wanted; how many there were.
+
+        Raises UnknownSession, AccessDenied.
+        """
         session = self._session(session_id, scope)
         self._take_turn(session)
         return session.abort()
 
     def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
-        """End a session: read what waits of it, keep nothing to come back to."""
+        """End a session: read what waits of it, keep nothing to come back to.
+
+        Raises UnknownSession, AccessDenied.
+        """
         session = self._session(session_id, scope)
         self._close_turn(session)
         learned = session.end()
@@ -205,12 +223,18 @@ class Sessions:
         result: str = "",
         scope: Scope | None = None,
     ) -> Learned:
-        """Keep how a flow ran, as a procedure that counts its runs."""
+        """Keep how a flow ran, as a procedure that counts its runs.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
         place = self._parts.caller.access.scope if scope is None else scope
         return Runs(self._parts.caller, place).learn(name, steps, outcome=outcome, result=result)
 
     def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ()) -> Completed:
-        """End a project: keep what it came to and taught; what proved itself is for everybody."""
+        """End a project: keep what it came to and taught; what proved itself is for everybody.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
         return Runs(self._parts.caller, self._parts.caller.access.scope).complete(
             project, summary, lessons=lessons
         )

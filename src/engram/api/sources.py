@@ -101,7 +101,10 @@ class Sources(Noun):
         scope: Scope | None = None,
         tags: Sequence[str] = (),
     ) -> IngestReport:
-        """Take in a text. With a title it is a document that may be given again when it has changed."""
+        """Take in a text. With a title it is a document that may be given again when it has changed.
+
+        Raises AccessDenied, TooMuchWritten, InvalidInput.
+        """
         order = self._order(scope, tags, dry=dry)
         if not isinstance(text, str):
             raise WrongType("text", text, "text")
@@ -146,7 +149,7 @@ class Sources(Noun):
         dry: bool = False,
         scope: Scope | None = None,
     ) -> IngestReport:
-        """Keep what a task came to: success, failure or partial."""
+        """Keep what a task came to: success, failure or partial. Raises AccessDenied, InvalidInput."""
         now = self._tools.clock.now()
         item = documents.task(name, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
@@ -179,7 +182,7 @@ class Sources(Noun):
     ) -> IngestReport:
         """Keep what a search found, with the question and the addresses.
 
-        A finding is text, or has `text` and its own `url`.
+        A finding is text, or has `text` and its own `url`. Raises AccessDenied, InvalidInput.
         """
         given = [findings] if isinstance(findings, str) else list(findings)
         items = list(documents.research(given, query, urls, self._tools.clock.now()))

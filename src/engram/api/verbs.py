@@ -74,20 +74,26 @@ class MemoryActions(Noun):
     """How single memories stand and what they are to each other. Safe from many threads."""
 
     def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again."""
+        """Make a memory immune to forgetting, or let it go again.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
         tools, actor = self._tools, self._caller.actor
         return change.pin(self._caller.own(memory_id), pinned=pinned, tools=tools, actor=actor)
 
     def confirm(self, memory_id: str, because: str = "") -> Memory:
-        """Vouch for a memory."""
+        """Vouch for a memory. Raises NotFound, AmbiguousId, AccessDenied."""
         return change.confirm(self._caller.own(memory_id), self._tools, self._caller.actor, because)
 
     def promote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer up: from the buffer to working, from working to core."""
+        """Move a memory one layer up: from the buffer to working, from working to core.
+
+        Raises NotFound, AmbiguousId, AccessDenied, NoFurtherLayer.
+        """
         return self._move(memory_id, because or "promoted by hand", up=True)
 
     def demote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer down."""
+        """Move a memory one layer down. Raises NotFound, AmbiguousId, AccessDenied, NoFurtherLayer."""
         return self._move(memory_id, because or "demoted by hand", up=False)
 
     def _move(self, memory_id: str, because: str, *, up: bool) -> Memory:
@@ -98,7 +104,10 @@ class MemoryActions(Noun):
         )
 
     def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
-        """Say that a memory is challenged, invalidated, archived … or active again."""
+        """Say that a memory is challenged, invalidated, archived … or active again.
+
+        Raises NotFound, AmbiguousId, AccessDenied, BadTransition, UnknownValue.
+        """
         wanted: Status = member("status", Status, status)
         one = self._caller.own_for_status(memory_id, wanted)
         return change.set_status(one, wanted, self._tools, self._caller.actor, because)
@@ -108,7 +117,10 @@ class MemoryActions(Noun):
         return self.set_status(memory_id, Status.ACTIVE, because)
 
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many."""
+        """Count a use of memories that were read otherwise than by recall; how many.
+
+        Raises NotFound, AmbiguousId, AccessDenied.
+        """
         screen.name("session", session)
         if self._caller.access.role is Role.READER:
             raise AccessDenied("count uses: a reader changes nothing")
@@ -126,7 +138,7 @@ class MemoryActions(Noun):
         return change.opine(full, helpful=helpful, query=query, tools=tools, actor=actor, because=because)
 
     def relations(self, memory_id: str) -> list[Edge]:
-        """What a memory is related to, in both directions."""
+        """What a memory is related to, in both directions. Raises NotFound, AmbiguousId."""
         return self._store.relations.of(self._caller.resolve(memory_id), self._caller.access)
 
     def relate(
@@ -154,13 +166,13 @@ class MemoryActions(Noun):
         return edge
 
     def unrelate(self, source: str, target: str, type: EdgeType | str = EdgeType.RELATED_TO) -> bool:
-        """Take a relation away; whether there was one."""
+        """Take a relation away; whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
         ends = self._caller.own(source), self._caller.own(target)
         kind: EdgeType = member("type", EdgeType, type)
         return self._store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._caller.actor)
 
     def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
-        """How many memories fit."""
+        """How many memories fit. Raises AccessDenied, InvalidInput."""
         wanted = in_force(checked(self._caller, filters), self._tools.clock.now())
         return self._store.memories.count(View(self._caller.at(scope), wanted))
 
@@ -178,6 +190,7 @@ class History(Noun):
         """The history of a memory, or of all that the caller may see, newest first.
 
         An erased memory has a history too: its full id still finds the bare facts.
+        Raises NotFound, AmbiguousId, OutOfRange.
         """
         most, access = whole("limit", limit, 1, PAGE_LIMIT), self._caller.access
         try:
@@ -192,7 +205,7 @@ class History(Noun):
     def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
-        Without a place: nothing yet, and where the ledger ends now.
+        Without a place: nothing yet, and where the ledger ends now. Raises InvalidInput.
         """
         ledger = self._store.ledger
         end = ledger.newest()
@@ -214,7 +227,7 @@ class History(Noun):
         return [turn for scope in places for turn in turns.waiting(scope, limit)][:limit]
 
     def said(self, memory_id: str) -> list[Turn]:
-        """The turns a memory came from, word for word."""
+        """The turns a memory came from, word for word. Raises NotFound, AmbiguousId."""
         return self._store.turns.of_memory(self._caller.resolve(memory_id), self._caller.access)
 
 

@@ -157,7 +157,7 @@ class Workspaces(Noun):
             return work.run(accept_deletions=accept_deletions, repair=repair)
 
     def status(self, directory: str | Path) -> WorkspaceStatus:
-        """How a folder stands, without changing anything."""
+        """How a folder stands, without changing anything. Raises AccessDenied, WorkspaceError."""
         root, setup = self._opened(directory)
         state = load_state(root, self._mark(root, setup))
         found = folder.listed(root, tops(setup.layouts))
@@ -195,7 +195,10 @@ class Workspaces(Noun):
                     yield report
 
     def points(self, directory: str | Path, limit: int = 20) -> list[git.Point]:
-        """The points in the history of a folder that `rollback` takes, newest first."""
+        """The points in the history of a folder that `rollback` takes, newest first.
+
+        Raises AccessDenied, WorkspaceError.
+        """
         root, _ = self._opened(directory)
         if not git.is_repository(root):
             raise WorkspaceError(
@@ -208,6 +211,7 @@ class Workspaces(Noun):
 
         Runs of maintenance since then are taken back first, newest first; then the files are, and what they
         say is read back as changes by a person. Nothing is lost: the present state is committed before.
+        Raises AccessDenied, WorkspaceError.
         """
         root, setup = self._opened(directory)
         if not git.is_repository(root):
@@ -232,7 +236,10 @@ class Workspaces(Noun):
         return [str(sketch.body.get("folder")) for sketch in sketches if sketch.body.get("folder")]
 
     def leave(self, directory: str | Path) -> bool:
-        """Keep a folder in step no longer; its files stay. Whether it was one."""
+        """Keep a folder in step no longer; its files stay. Whether it was one.
+
+        Raises AccessDenied, WorkspaceError.
+        """
         root, setup = self._opened(directory)
         scope, key = self._caller.access.scope, setup.id or str(root)
         was = self._store.write(lambda unit: unit.upkeep.unsketch(scope, SKETCH, key), self._caller.actor)
