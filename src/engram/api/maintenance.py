@@ -1,4 +1,4 @@
-"""Maintenance: a caller asks for it and is told what was done; the check-up; the worker beside a server.
+"""Maintenance: `memory.maintenance` makes runs, tells what they did, takes them back, and looks for damage.
 
 A directory that memories speak of is looked at here as well (`landscape`).
 """

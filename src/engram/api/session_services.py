@@ -1,4 +1,4 @@
-"""Runs: what came of work comes in; procedures that learn, and a project's lessons for everybody, go out."""
+"""What a session calls upon: recall, listening, contexts; and what came of work, as procedures that learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked for less often, on nouns: how a memory stands, what happened, looking after all of it.
+"""The nouns of the facade, and the verbs of the smallest: how single memories stand, and what happened.
 
 The verbs had their place on the facade once. Programs that call them there still find them (`VerbsBefore`).
 """

@@ -1,4 +1,4 @@
-"""Looking without changing: `list`, `show` and `history`."""
+"""One memory after the other: `list`, `show`, `history`, `edit`, `erase`, `feedback` and the trash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`engram config`: every setting with its value and meaning; and `engram completion`."""
+"""`engram config`: every setting with its value and meaning; embedding models; and `engram completion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maintenance: `consolidate`, `dream`, `runs`, `undo`."""
+"""Maintenance: runs (`consolidate`, `dream`, `audit`, `reread`, `undo`), counts, care of the file."""
 
 from __future__ import annotations
 

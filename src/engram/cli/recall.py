@@ -1,4 +1,4 @@
-"""`engram recall`: a question goes in; hits come out, best first, with an X-ray on request."""
+"""Asking: `recall` with its X-ray, `reason`, `timeline`, `context`; `resume` and `pack` for a new session."""
 
 from __future__ import annotations
 

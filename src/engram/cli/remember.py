@@ -1,4 +1,4 @@
-"""`engram remember`: a statement, or one a line from stdin, goes in; a receipt comes out."""
+"""`engram remember` keeps statements, `engram observe` listens to a talk, `engram turns` tells it."""
 
 from __future__ import annotations
 

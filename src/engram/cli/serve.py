@@ -1,4 +1,4 @@
-"""`engram serve`: the memory over HTTP, until it is told to stop; `engram page`: a link to its page."""
+"""Serving over HTTP: `engram serve`, `page`, `proxy`, and the tokens by which others come in."""
 
 from __future__ import annotations
 

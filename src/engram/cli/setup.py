@@ -1,4 +1,4 @@
-"""`engram setup`: a client's name comes in; its configuration is shown, or written beside what is there."""
+"""Connecting agents: `engram setup` writes a client's configuration, which starts `mcp` and `hook`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving memories: `import` reads JSON Lines, `export` writes them; what one writes the other reads."""
+"""Moving memories: `import`, `export`, and `workspace`, which keeps a folder of files in step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits: how much a request may bring, and how often a caller may come."""
+"""Limits: how much a request may bring, how often a caller may come; and answers to repeated requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Upkeep of *layers*: how much is kept, how it is, putting it right, and what models have cost."""
+"""Briefing and upkeep of *layers*, and how its clients are told of memories and facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failing: an error and the address it happened at come in; the answer in that system's shape goes out."""
+"""Requests of older clients: what they say, taken leniently, where they stand, and how they are refused."""
 
 from __future__ import annotations
 
