@@ -99,6 +99,16 @@ def everything(ask: LenientRequest) -> dict[str, Any]:
     return _listed("facts", ask.memory.facts.query(limit=min(offset + limit, MOST))[offset:])
 
 
+def conflicts(ask: LenientRequest) -> dict[str, Any]:
+    """What holds of a subject and a predicate, each beside the others."""
+    return _listed("conflicts", ask.memory.facts.query(ask.text("subject"), ask.text("predicate")))
+
+
+def history(ask: LenientRequest) -> dict[str, Any]:
+    """What ever held of a subject and a predicate."""
+    return _listed("history", ask.memory.facts.history(ask.text("subject"), ask.text("predicate")))
+
+
 def graph(ask: LenientRequest) -> dict[str, Any]:
     """Chains of facts from a name."""
     entity, hops = ask.text("entity"), ask.whole("hops", 2, 1, 3)
@@ -656,18 +666,8 @@ ROUTES: tuple[Old, ...] = (
     Old("GET", "/facts", query, in_default=True),
     Old("GET", "/facts/all", everything, in_default=True),
     Old("GET", "/facts/graph", graph, in_default=True),
-    Old(
-        "GET",
-        "/facts/conflicts",
-        lambda ask: _listed("conflicts", ask.memory.facts.query(ask.text("subject"), ask.text("predicate"))),
-        in_default=True,
-    ),
-    Old(
-        "GET",
-        "/facts/history",
-        lambda ask: _listed("history", ask.memory.facts.history(ask.text("subject"), ask.text("predicate"))),
-        in_default=True,
-    ),
+    Old("GET", "/facts/conflicts", conflicts, in_default=True),
+    Old("GET", "/facts/history", history, in_default=True),
     Old("DELETE", "/facts/{id}", end, in_default=True),
     Old("GET", "/export", export, waits=True),
     Old("POST", "/import", bring_in),

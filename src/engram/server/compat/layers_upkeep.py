@@ -50,30 +50,15 @@ LONGEST_RESUME = 64_000
 TRIGGER = "trigger:"
 TRIGGERED_MOST = 200
 CALLED = {
-    "promote": ("promoted",),
-    "demote": ("demoted",),
-    "merge": ("merged",),
-    "archive": ("decayed",),
-    "buffer.rescue": ("promoted",),
-    "buffer.expire": ("decayed",),
-    "buffer.cap": ("decayed",),
-    "dedup": ("buffer_deduped",),
-    "stuck.promote": ("promoted",),
-    "stuck.archive": ("decayed",),
-    "working.rejected": ("demoted",),
-    "core.hygiene": ("demoted",),
-    "core": (),
-    "gate.approve": ("promoted",),
-    "gate.reject": ("gate_rejected",),
-    "reconcile": ("reconciled",),
-    "distill": ("distilled",),
-    "triage.promote": ("promoted", "triaged"),
-    "triage": (),
-    "importance.decay": ("importance_decayed",),
-    "lifecycle": (),
-    "tags": (),
-}
-"""What a rule of ours, or a family of them, is called there; nothing for what is not told there."""
+    "promoted": "promote buffer.rescue stuck.promote gate.approve triage.promote",
+    "decayed": "archive buffer.expire buffer.cap stuck.archive",
+    "demoted": "demote working.rejected core.hygiene",
+    "triaged": "triage.promote", "merged": "merge", "reconciled": "reconcile", "distilled": "distill",
+    "buffer_deduped": "dedup", "gate_rejected": "gate.reject", "importance_decayed": "importance.decay",
+}  # fmt: skip
+"""What is told there, and which rules of ours, or families of them, that is."""
+UNTOLD = frozenset({"core", "triage", "lifecycle", "tags"})
+"""Families of rules that are not told there, but for what stands above."""
 TOLD_BY_ID = {"promoted": "promoted_ids", "decayed": "dropped_ids", "merged": "merged_ids",
               "reconciled": "reconciled_ids"}  # fmt: skip
 SETTINGS = {
@@ -189,13 +174,21 @@ def _ids(report: Report) -> dict[str, list[str]]:
     """Which memories had what happen to them, by what those clients call it; else by the rule's own name."""
     found: dict[str, list[str]] = {}
     for decision in report.decided:
-        family = decision.rule.partition(".")[0]
-        for name in CALLED.get(decision.rule, CALLED.get(family, (family,))):
+        for name in _called(decision.rule):
             # Of those that say the same, the ones that went are told of.
             told = decision.related.split() if name == "buffer_deduped" else [decision.memory]
             known = found.setdefault(name, [])
             known += [each for each in told if each and each not in known]
     return {name: ids for name, ids in found.items() if ids}
+
+
+def _called(rule: str) -> list[str]:
+    """What those clients call what a rule did: by the rule, else by its family, else by the family's name."""
+    family = rule.partition(".")[0]
+    for word in (rule, family):
+        if names := [name for name, rules in CALLED.items() if word in rules.split()]:
+            return names
+    return [] if family in UNTOLD else [family]
 
 
 def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool] | None:

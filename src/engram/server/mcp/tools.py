@@ -47,73 +47,41 @@ COUNTED_BY = frozenset({"categories", "tags_any", "sources"})
 """The filters that are told to agents; all others are understood too."""
 
 NOUNS: Mapping[str, tuple[str, str]] = {
-    "change": (
-        "Change how a memory stands",
-        "Pin, restore, confirm, move, count or unrelate memories, or set a status.",
-    ),
-    "trash": (
-        "Look into the trash",
-        "What was forgotten and can still be restored; purge empties it for good.",
-    ),
-    "history": (
-        "Tell what happened",
-        "What happened to a memory or to all, the words it came from, a conversation, news.",
-    ),
-    "timeline": (
-        "Tell how something changed",
-        'How something changed, oldest first: a name, "my editor", or any words.',
-    ),
-    "reason": (
-        "Think a question through",
-        "For questions that one search does not answer: takes them apart and answers with what it rests on.",
-    ),
-    "resume": (
-        "Go on where we stopped",
-        "What a session that starts cold should know: what always matters, what goes on, what is new.",
-    ),
-    "pack": (
-        "Get the recall pack",
-        "The document to start a session with: rules, open loops, today's focus, context, procedures.",
-    ),
-    "facts": (
-        "Ask for facts and state them",
-        "Who is what to whom: ask, state, follow and end facts; any part may be left open.",
-    ),
-    "entities": (
-        "Look at who and what is known",
-        "Entities, last seen first; what is known about one; joining and parting names.",
-    ),
+    "change": ("Change how a memory stands",
+        "Pin, restore, confirm, move, count or unrelate memories, or set a status."),
+    "trash": ("Look into the trash",
+        "What was forgotten and can still be restored; purge empties it for good."),
+    "history": ("Tell what happened",
+        "What happened to a memory or to all, the words it came from, a conversation, news."),
+    "timeline": ("Tell how something changed",
+        'How something changed, oldest first: a name, "my editor", or any words.'),
+    "reason": ("Think a question through",
+        "For questions that one search does not answer: takes them apart and answers with what it rests on."),
+    "resume": ("Go on where we stopped",
+        "What a session that starts cold should know: what always matters, what goes on, what is new."),
+    "pack": ("Get the recall pack",
+        "The document to start a session with: rules, open loops, today's focus, context, procedures."),
+    "facts": ("Ask for facts and state them",
+        "Who is what to whom: ask, state, follow and end facts; any part may be left open."),
+    "entities": ("Look at who and what is known",
+        "Entities, last seen first; what is known about one; joining and parting names."),
     "conflicts": ("Look at contradictions", "Pairs of memories that cannot both be true, and settling them."),
-    "knowledge": (
-        "Tell what was learned",
-        "What was learned from memories taken together: profile, core, map, tree, topics, cards and more.",
-    ),
-    "gaps": (
-        "Look at what is not known",
-        "Questions about what is missing or contradictory; ask gives the few to ask now.",
-    ),
-    "commitments": (
-        "Look at open loops",
-        "What was promised or is waited for: list, open, wait for, close and reopen it.",
-    ),
-    "triggers": (
-        "Look at triggers",
-        "Words in a message that load pages into the pack; match tells those a message sets off.",
-    ),
-    "sessions": (
-        "Hold a session",
-        "Conversations whose working memory lives between turns: start, turn, reply, suspend, resume.",
-    ),
-    "sources": (
-        "Take in documents and results",
-        "Take in a text, a summary, or what a task, a flow or a search came to.",
-    ),
+    "knowledge": ("Tell what was learned",
+        "What was learned from memories taken together: profile, core, map, tree, topics, cards and more."),
+    "gaps": ("Look at what is not known",
+        "Questions about what is missing or contradictory; ask gives the few to ask now."),
+    "commitments": ("Look at open loops",
+        "What was promised or is waited for: list, open, wait for, close and reopen it."),
+    "triggers": ("Look at triggers",
+        "Words in a message that load pages into the pack; match tells those a message sets off."),
+    "sessions": ("Hold a session",
+        "Conversations whose working memory lives between turns: start, turn, reply, suspend, resume."),
+    "sources": ("Take in documents and results",
+        "Take in a text, a summary, or what a task, a flow or a search came to."),
     "bus": ("Talk to other agents", "Offer memories to other agents, and ask for copies of theirs."),
-    "maintenance": (
-        "Look after the memory",
-        "Count, consolidate, dream, audit, look for damage, tell and undo runs, what models cost.",
-    ),
-}
+    "maintenance": ("Look after the memory",
+        "Count, consolidate, dream, audit, look for damage, tell and undo runs, what models cost."),
+}  # fmt: skip
 """The tools beside the pinned ones: title and sentence of each."""
 
 
