@@ -100,7 +100,7 @@ def examine(
         seen.update(haystacks=1, left_out=haystack.left_out, turns=len(haystack.documents))
         kept = frozenset[str]().union(*written.names.values())
         seen.update(memories=len(written.names), kept=len(kept))
-    told: Figures = {
+    figures: Figures = {
         **quality(answered, sessions=sessions),
         "by_type" if sessions else "by_category": {
             group: quality([one for one in answered if one.ask.group == group], sessions=sessions)
@@ -114,11 +114,11 @@ def examine(
         "writes_per_s": _ratio(outcomes.total() - outcomes["refused"], seconds, 1),
     }
     if listening:
-        told["turns"] = seen["turns"]
-        told["turns_kept"] = _ratio(seen["kept"], seen["turns"])
-        told["memories_per_turn"] = _ratio(seen["memories"], seen["turns"])
-        told["turns_per_s"] = _ratio(seen["turns"], seconds, 1)
-    return told
+        figures["turns"] = seen["turns"]
+        figures["turns_kept"] = _ratio(seen["kept"], seen["turns"])
+        figures["memories_per_turn"] = _ratio(seen["memories"], seen["turns"])
+        figures["turns_per_s"] = _ratio(seen["turns"], seconds, 1)
+    return figures
 
 
 class Written(NamedTuple):
@@ -195,17 +195,17 @@ def places_of(ranking: Sequence[frozenset[str]], wanted: frozenset[str]) -> list
 
 def quality(answered: Sequence[Answered], *, sessions: bool = False) -> Figures:
     """Recall of evidence at several depths (of sessions: of any and of all of it), NDCG@10 and MRR."""
-    told: Figures = {}
+    figures: Figures = {}
     for k in DEPTHS[:3] if sessions else DEPTHS:
         shares = [sum(place <= k for place in one.places) / len(one.ask.wanted) for one in answered]
         if sessions:
-            told[f"recall_any@{k}"] = _mean([float(share > 0) for share in shares])
-            told[f"recall_all@{k}"] = _mean([float(share == 1) for share in shares])
+            figures[f"recall_any@{k}"] = _mean([float(share > 0) for share in shares])
+            figures[f"recall_all@{k}"] = _mean([float(share == 1) for share in shares])
         else:
-            told[f"recall@{k}"] = _mean(shares)
-    told["ndcg@10"] = _mean([ndcg(one.places, len(one.ask.wanted)) for one in answered])
-    told["mrr"] = _mean([1 / min(one.places) if one.places else 0.0 for one in answered])
-    return {**told, "n": len(answered)}
+            figures[f"recall@{k}"] = _mean(shares)
+    figures["ndcg@10"] = _mean([ndcg(one.places, len(one.ask.wanted)) for one in answered])
+    figures["mrr"] = _mean([1 / min(one.places) if one.places else 0.0 for one in answered])
+    return {**figures, "n": len(answered)}
 
 
 def ndcg(places: Sequence[int], wanted: int, k: int = 10) -> float:
@@ -240,10 +240,10 @@ def _answerability(answered: Sequence[Answered]) -> Figures:
     """Whether the best relevance tells questions with and without an answer apart; what the floor empties."""
     yes, no = ([one for one in answered if one.ask.answerable is is_so] for is_so in (True, False))
     area = auroc([one.best_relevance for one in yes], [one.best_relevance for one in no])
-    told: Figures = {"auroc": None if area is None else round(area, 4)}
+    figures: Figures = {"auroc": None if area is None else round(area, 4)}
     for name, some in (("answerable", yes), ("unanswerable", no)):
-        told[name] = {"n": len(some), "empty_at_floor": sum(one.empty for one in some)}
-    return told
+        figures[name] = {"n": len(some), "empty_at_floor": sum(one.empty for one in some)}
+    return figures
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -311,9 +311,9 @@ def _conversation(sample: Mapping[str, Any]) -> Haystack:
     documents = tuple(_turns(sample["conversation"]))
     asks = []
     for entry in sample["qa"]:
-        told = [turn for evidence in entry.get("evidence") or () for turn in turn_ids(evidence)]
+        evidence_turns = [turn for evidence in entry.get("evidence") or () for turn in turn_ids(evidence)]
         kind = CATEGORIES.get(int(entry["category"]), str(entry["category"]))
-        asks.append(Ask(entry["question"], frozenset(told), kind, kind != "adversarial"))
+        asks.append(Ask(entry["question"], frozenset(evidence_turns), kind, kind != "adversarial"))
     last = max(document.draft.event_time for document in documents if document.draft.event_time)
     return _haystack(documents, asks, last + timedelta(days=1))
 

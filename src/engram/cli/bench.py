@@ -55,14 +55,14 @@ def _benchmark(name: str) -> Callable[[Callable[..., Figures]], click.Command]:
             config = load(environment={}, arguments=chosen)
             embedder = open_embedder(config.embed)
             figures = function(config, embedder, **given)
-            told = {**figures, **_circumstances(name, config, embedder, given.get("data"))}
+            result = {**figures, **_circumstances(name, config, embedder, given.get("data"))}
             if save:
                 save.parent.mkdir(parents=True, exist_ok=True)
-                save.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+                save.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             if run.json:
-                say_json(told)
+                say_json(result)
             else:
-                _show(run, f"{name} · {told['embedder']}", figures)
+                _show(run, f"{name} · {result['embedder']}", figures)
 
         return command
 
@@ -150,7 +150,7 @@ def _one_by_one(haystacks: list[retrieval.Haystack]) -> Iterable[retrieval.Hayst
 
 def _circumstances(name: str, config: Config, embedder: Embedder, data: Path | None) -> dict[str, Any]:
     """All that is needed to know later what figures mean."""
-    told: dict[str, Any] = {
+    circumstances: dict[str, Any] = {
         "benchmark": name,
         "version": __version__,
         "date": SystemClock().now().isoformat(timespec="seconds"),
@@ -163,8 +163,8 @@ def _circumstances(name: str, config: Config, embedder: Embedder, data: Path | N
         },
     }
     if data:
-        told["data"] = {"file": data.name, "sha256": hashlib.sha256(data.read_bytes()).hexdigest()}
-    return told
+        circumstances["data"] = {"file": data.name, "sha256": hashlib.sha256(data.read_bytes()).hexdigest()}
+    return circumstances
 
 
 def _show(run: CommandRun, title: str, figures: Figures) -> None:

@@ -101,9 +101,9 @@ def presets(run: CommandRun) -> None:
 
 
 def _plain(setting: Setting, now: Any) -> dict[str, Any]:
-    names = ("name", "default", "range", "meaning", "origin", "variable")
+    names = ("default", "range", "meaning", "origin", "variable")
     value = _public(setting, now) if _is_secret(setting) else now
-    return {"value": value, **{name: getattr(setting, name) for name in names}}
+    return {"name": setting.name, "value": value, **{name: getattr(setting, name) for name in names}}
 
 
 def _value(setting: Setting, now: Any) -> Text:

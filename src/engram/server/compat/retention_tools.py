@@ -54,8 +54,6 @@ def layer_of(memory: Memory) -> str:
 
 
 SHOWN: Mapping[str, Callable[[Memory], Any]] = {
-    "id": lambda memory: memory.id,
-    "content": lambda memory: memory.content,
     "preview": lambda memory: memory.content[:CUT],
     "layer": layer_of,
     "memory_type": lambda memory: str(memory.type),
@@ -74,7 +72,7 @@ SHOWN: Mapping[str, Callable[[Memory], Any]] = {
     "hour": lambda memory: f"{memory.modified_at:%Y-%m-%d %H:00}",
     "month": lambda memory: f"{memory.created_at:%Y-%m}",
 }
-"""What can be told of a memory, by the name it has there."""
+"""What can be told of a memory, by the name it has there; what is called the same here needs no row."""
 WHOLE = "id content layer memory_type status fact_date importance"
 BRIEF = "id content:preview layer importance"
 COLUMNS = {"layers": "layer", "types": "memory_type", "sources": "source"}
@@ -83,7 +81,8 @@ COLUMNS = {"layers": "layer", "types": "memory_type", "sources": "source"}
 def _row(memory: Memory, columns: str = WHOLE) -> Answer:
     """A memory in some columns; `content:preview` tells the second under the name of the first."""
     pairs = (one.partition(":") for one in columns.split())
-    return {name: SHOWN[source or name](memory) for name, _, source in pairs}
+    named = [(name, source or name) for name, _, source in pairs]
+    return {name: SHOWN.get(source, attrgetter(source))(memory) for name, source in named}
 
 
 def _rows(memories: Iterable[Memory], columns: str = WHOLE) -> list[Answer]:
@@ -540,9 +539,7 @@ def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, 
 def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answer:
     """The last handoffs; one made now where there is none."""
     packets = [one.details["packet"] for one in _tagged(memory, HANDOFF) if "packet" in one.details]
-    wanted = [packet for packet in packets if not session_id or packet.get("session_id") == session_id][
-        :limit
-    ]
+    wanted = [packet for packet in packets if session_id in ("", packet.get("session_id"))][:limit]
     if wanted:
         return {"latest": wanted[0], "handoffs": wanted, "note": f"{len(wanted)} kept"}
     made = session_handoff(memory, session_id, save=False)
@@ -661,10 +658,6 @@ def _counted(memory: Engram, group: str) -> list[Answer]:
     return [
         {"key": one["name"], "count": one["count"]} for one in _top(_list(memory), GROUPS[group], EVERYTHING)
     ]
-
-
-def _annotated(details: Mapping[str, Any], note: str) -> Answer:
-    return {**details, "annotations": [*details.get("annotations", ()), note]}
 
 
 def _doubted(dead: Sequence[Drifted], *, dry: bool) -> Answer:
@@ -790,8 +783,9 @@ WRITING: Mapping[str, tuple[str, Tool]] = {
         "aliases": [*memory.entities.merge(target_name, source_name).aliases]}),
     "annotate": ("Add a note to a memory.", lambda memory, memory_id, note: {
         "status": "annotated",
-        "total_annotations": len(memory.update(memory_id, details=_annotated(
-            get(memory, memory_id).details, note)).details["annotations"])}),
+        "total_annotations": len(memory.update(memory_id, details={
+            **(kept := get(memory, memory_id).details), "annotations": [*kept.get("annotations", ()), note],
+        }).details["annotations"])}),
     "batch_tag": ("Tag what fits a question.", lambda memory, query, tags, top_k=10: {
         "tagged": len([tag(memory, one.memory.id, tags)
                        for one in memory.recall(query, limit=top_k, dry=True)]),
