@@ -469,8 +469,8 @@ class Tokens(Noun):
         """
         tokens = [token for token in self.list() if token_id in (token.id, token.name)]
         if len(tokens) != 1:
-            told = "several tokens have this name: give the id" if tokens else "there is no such token"
-            raise InvalidInput(f"{token_id[:60]!r}: {told}; `engram token list` shows them.")
+            message = "several tokens have this name: give the id" if tokens else "there is no such token"
+            raise InvalidInput(f"{token_id[:60]!r}: {message}; `engram token list` shows them.")
         self._store.tokens.revoke(tokens[0].id, self._tools.clock.now())
         return tokens[0]
 

@@ -221,8 +221,8 @@ def _model(caller: CallerContext) -> Finding:
     today = caller.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
     spent = caller.tools.store.spending.tokens_since(today)
     trouble = caller.tools.model_trouble()
-    told = trouble if health.ok and trouble else health.detail
-    detail = f"{told}; {spent:,} tokens today" if spent else told
+    state = trouble if health.ok and trouble else health.detail
+    detail = f"{state}; {spent:,} tokens today" if spent else state
     ok = health.ok and not trouble
     return Finding("model", ok, detail, "" if ok else "rules decide meanwhile; check the settings of `llm`")
 
@@ -421,8 +421,8 @@ class Maintenance(Noun):
         where = directory or self._tools.config.doubt.directory
         place = landscape(where) if where else None
         if place is None:
-            told = f"There is no directory {where[:200]!r} to check against." if where else NO_DIRECTORY
-            raise InvalidInput(told)
+            message = f"There is no directory {where[:200]!r} to check against." if where else NO_DIRECTORY
+            raise InvalidInput(message)
         report = self._dead_references(place, scope, whole("limit", limit, 0, 100_000))
         if not apply:
             return report

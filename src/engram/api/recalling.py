@@ -312,8 +312,8 @@ class Recalling(Noun):
         """The same for the doctor."""
         health = self._record.health()
         counts = f"{health.overall.recalls:,} lately, {health.overall.weak:,} weak"
-        told = f"{counts}, half within {health.p50_ms:.1f} ms"
-        detail = "; ".join(health.warnings) or (told if health.overall.recalls else "none yet")
+        usual = f"{counts}, half within {health.p50_ms:.1f} ms"
+        detail = "; ".join(health.warnings) or (usual if health.overall.recalls else "none yet")
         return Finding("recalls", health.ok, detail, "" if health.ok else ADVICE)
 
     def _is_weak(self, asked: Question, left: Traces) -> bool:

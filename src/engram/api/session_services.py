@@ -228,7 +228,7 @@ class Runs(Noun):
         former = old.details if old else {}
         runs = int(former.get("runs", 0)) + 1
         successes = int(former.get("successes", 0)) + (outcome == "success")
-        told = _told(flow, taken, outcome, result, f"{successes} of {runs} runs went well.")
+        content = _told(flow, taken, outcome, result, f"{successes} of {runs} runs went well.")
         details = {
             "flow": flow,
             "steps": [{"name": one.name, "outcome": one.outcome, "result": one.result} for one in taken],
@@ -236,7 +236,7 @@ class Runs(Noun):
             "runs": runs,
             "successes": successes,
         }
-        return Learned(self._keep(old, flow, told, details), runs, successes)
+        return Learned(self._keep(old, flow, content, details), runs, successes)
 
     def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ()) -> Completed:
         """End a project: keep what it came to and taught, and let everybody know what proved itself.

@@ -283,13 +283,13 @@ class Workspaces(Noun):
 
     def after_run(self, report: Report) -> None:
         """Write the report, sync, and commit what the run changed."""
-        told = views.report_page(report)
+        section = views.report_page(report)
         for root in self._there():
             with suppress(EngramError, OSError):
                 setup = load_setup(root)
                 if LEDGER in setup.layouts:
                     day = self._tools.here().date().isoformat()
-                    views.append_report(root, f"{layout.REPORTS}/{day}.md", told, day)
+                    views.append_report(root, f"{layout.REPORTS}/{day}.md", section, day)
         counts = ", ".join(f"{tally.rule} {tally.count}" for tally in report.tallies) or "nothing to do"
         self._commit_all(
             lambda day: f"{report.run.kind.value} {day}", f"{counts}\n\nEngram-Run: {report.run.id}"

@@ -323,13 +323,16 @@ class FolderReader:
 
     def _create(self, new: Sequence[NewPiece]) -> None:
         """Bring in what files have and the memory lacks: first what has an id, then list items."""
-        good = [one for one in new if not one.piece.clash]
-        told = self._events_told() if any(one.kind in LINES for one in good) else []
+        good = [piece for piece in new if not piece.piece.clash]
+        told = self._events_told() if any(piece.kind in LINES for piece in good) else []
         by_id = {str(record["id"]): record for record in ledger.records(told)}
-        named = [one for one in good if one.kind in LINES or one.kind == "note"]
-        fresh = [one for one in named if not self._bind(one)]
+        named = [piece for piece in good if piece.kind in LINES or piece.kind == "note"]
+        fresh = [piece for piece in named if not self._bind(piece)]
         self._bring_in(
-            [(one, by_id[one.piece.key] if one.kind in LINES else self._record(one)) for one in fresh]
+            [
+                (piece, by_id[piece.piece.key] if piece.kind in LINES else self._record(piece))
+                for piece in fresh
+            ]
         )
         pages: list[tuple[NewPiece, dict[str, Any]]] = []
         for item in good:

@@ -133,8 +133,8 @@ def run(event: str, sent: bytes, where: Callable[[], HookPlace]) -> None:
         given = json.loads(sent or b"{}")
         EVENTS[event](given if isinstance(given, dict) else {}, where())
     except Exception as error:  # noqa: BLE001 (a door: memory that fails must not stop anybody's work)
-        told = " ".join(str(error).split())
-        print(f"engram hook {event}: {type(error).__name__}: {told}", file=sys.stderr)  # noqa: T201
+        words = " ".join(str(error).split())
+        print(f"engram hook {event}: {type(error).__name__}: {words}", file=sys.stderr)  # noqa: T201
 
 
 def session_start(given: Given, where: HookPlace) -> None:

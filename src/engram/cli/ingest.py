@@ -169,9 +169,9 @@ def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType
         yield table(("outcome", "memory", "item"), [_row(one) for one in shown[:most]])
     if len(shown) > most:
         yield text((f"and {counted(len(shown) - most, 'more item')}: --all lists them", "dim"))
-    told = " · ".join(f"{count:,} {name}" for name, count in report.counts.items())
+    words = " · ".join(f"{count:,} {name}" for name, count in report.counts.items())
     title = "would be taken in, nothing was changed:" if report.dry else "taken in:"
-    yield done(title, told or "nothing")
+    yield done(title, words or "nothing")
 
 
 def _row(item: ItemReport) -> tuple[Text, str, Text]:

@@ -334,8 +334,8 @@ def _command(
             run.said = shown.prepare(run, run.said)
         _carry_out(run, operation, spelling, show)
 
-    told = getdoc(shown.show) if shown else operation.sentence
-    return Command(name, params=[*params, *own], callback=pass_run(call), help=told)
+    words = getdoc(shown.show) if shown else operation.sentence
+    return Command(name, params=[*params, *own], callback=pass_run(call), help=words)
 
 
 def _narrowed(name: str, parameter: Parameter, value: Any) -> Any:

@@ -112,9 +112,9 @@ def _plan(plan: Plan) -> Tree:
         "wordings": " · ".join(plan.phrases),
         "speakers": ", ".join(plan.speakers),
     }
-    for label, told in (*rest.items(), *(("note", note) for note in plan.notes)):
-        if told:
-            tree.add(text((f"{label:<8} ", "dim"), line(told)))
+    for label, words in (*rest.items(), *(("note", note) for note in plan.notes)):
+        if words:
+            tree.add(text((f"{label:<8} ", "dim"), line(words)))
     return tree
 
 

@@ -328,8 +328,8 @@ def _commitment(done: str, commitment: Commitment, _: CommandRun) -> Iterator[Re
 
 
 def _trigger(done: str, trigger: Trigger, _: CommandRun) -> Iterator[RenderableType]:
-    told = f"{line(', '.join(trigger.words))} loads {line(' '.join(trigger.pages))}"
-    yield text((f"{done} ", "bold green"), (trigger.id, "cyan"), f" · {told}")
+    words = f"{line(', '.join(trigger.words))} loads {line(' '.join(trigger.pages))}"
+    yield text((f"{done} ", "bold green"), (trigger.id, "cyan"), f" · {words}")
 
 
 def _session(done: str, info: SessionInfo, _: CommandRun) -> Iterator[RenderableType]:

@@ -189,8 +189,8 @@ class Reader:
         for parameter in self._needed:
             if parameter.name not in found:
                 what = parameter.says.sentence.rstrip(".") or "give it"
-                told = f"argument {parameter.name!r} is missing: {what}"
-                raise InvalidInput(f"The {told if lenient else f'{parameter.name} is missing'}.")
+                message = f"argument {parameter.name!r} is missing: {what}"
+                raise InvalidInput(f"The {message if lenient else f'{parameter.name} is missing'}.")
         return found
 
     @property

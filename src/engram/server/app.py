@@ -161,8 +161,8 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
     document = cache(lambda: JSONResponse(openapi.document(routes)))  # made when it is first asked for
 
     async def tell_health(request: Request) -> Response:
-        health, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
-        return JSONResponse(told, 200 if health.ok else 503)
+        health, answer = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
+        return JSONResponse(answer, 200 if health.ok else 503)
 
     async def begin(request: Request) -> Response:
         if HTML in request.headers.get("accept", ""):
@@ -175,8 +175,8 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
     async def tell_metrics(request: Request) -> Response:
         if not memory_host.owns_file(request.state.caller):
             raise AccessDenied("see how the whole file is used: only its owner may")
-        told = await anyio.to_thread.run_sync(counts.text, memory_host)
-        return Response(told, media_type=metrics.MEDIA_TYPE)
+        text = await anyio.to_thread.run_sync(counts.text, memory_host)
+        return Response(text, media_type=metrics.MEDIA_TYPE)
 
     async def tell_document(_: Request) -> Response:
         return document()

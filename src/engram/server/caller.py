@@ -334,8 +334,8 @@ def mark_of(headers: Mapping[str, str], user: str = "") -> str:
     secret = headers.get(TOKEN) or bearer_of(headers) or ""
     if not secret and not user:
         return "local"
-    told = f"session of {secret}\n{user}" if user else f"session of {secret}"
-    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    text = f"session of {secret}\n{user}" if user else f"session of {secret}"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _ours(headers: Mapping[str, str], secret: str) -> str | None:

@@ -67,7 +67,7 @@ def _gauges(memory_host: MemoryHost, under_way: int) -> Iterator[str]:
     yield from _head("engram_memories", "gauge", "Memories by status.")
     for status, number in sorted(stats.by_status.items()):
         yield f"engram_memories{_labels(status=status)} {number}"
-    told: Mapping[str, tuple[str, float]] = {
+    gauges: Mapping[str, tuple[str, float]] = {
         "engram_writes_waiting": ("Writes that wait for the writer.", memory_host.memory.writes_waiting),
         "engram_vectors_pending": ("Memories whose vector is still to come.", stats.pending),
         "engram_calls_running": ("Calls of the engine under way.", memory_host.running),
@@ -79,7 +79,7 @@ def _gauges(memory_host: MemoryHost, under_way: int) -> Iterator[str]:
             round(time.monotonic() - memory_host.started, 3),
         ),
     }
-    for name, (words, value) in told.items():
+    for name, (words, value) in gauges.items():
         yield from _head(name, "gauge", words)
         yield f"{name} {value}"
     yield from _head("engram_info", "gauge", "The version.")
@@ -117,15 +117,15 @@ class JournalLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **getattr(record, TOLD, {}),
         }
         if record.exc_info:
-            told["trace"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+            entry["trace"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False, default=str)
 
 
 def note(event: str, level: int = logging.INFO, **told: Any) -> None:

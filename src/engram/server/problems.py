@@ -190,8 +190,8 @@ def document(error: EngramError) -> dict[str, Any]:
     >>> document(NotFound("7f3a"))["title"]
     'Not found'
     """
-    told = {name: value for name, value in vars(error).items() if name != "message"}
-    facts = {name: value for name, value in told.items() if value is None or isinstance(value, PLAIN)}
+    attributes = {name: value for name, value in vars(error).items() if name != "message"}
+    facts = {name: value for name, value in attributes.items() if value is None or isinstance(value, PLAIN)}
     title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__)
     return {
         "type": f"urn:engram:error:{error.code}",

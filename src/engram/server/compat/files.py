@@ -328,9 +328,9 @@ def upkeep(ask: LenientRequest) -> dict[str, Any]:
 def quality(ask: LenientRequest) -> dict[str, Any]:
     """How much is kept, by status and category, and what is wrong with it."""
     counted = ask.memory.stats()
-    told = {"total": counted.memories, "byStatus": counted.by_status, "byCategory": counted.by_category}
+    answer = {"total": counted.memories, "byStatus": counted.by_status, "byCategory": counted.by_category}
     waiting = {"contradictions": len(ask.memory.conflicts.list(500)), "withoutVector": counted.pending}
-    return {"namespace": namespace_of(ask), **told, **waiting}
+    return {"namespace": namespace_of(ask), **answer, **waiting}
 
 
 def console(ask: LenientRequest) -> dict[str, Any]:
@@ -457,13 +457,13 @@ def timeline(ask: LenientRequest) -> OldAnswer:
     """What happened to a memory, oldest first."""
     memory = ask.memory.get(_id(ask))
     events = ask.memory.events(memory.id, limit=ask.whole("limit", 200, 1, 1_000)) if memory else []
-    told = _listed(ask, "timeline", [event_of(event) for event in reversed(events)])
-    return OldAnswer({"found": memory is not None, **told}, 404 if memory is None else 200)
+    answer = _listed(ask, "timeline", [event_of(event) for event in reversed(events)])
+    return OldAnswer({"found": memory is not None, **answer}, 404 if memory is None else 200)
 
 
 def _store(ask: LenientRequest, operation: str) -> OldAnswer:
     content, fields = ask.text("content").strip(), _fields(ask)
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "schemaVersion": SCHEMA,
         "operation": operation,
         "namespace": namespace_of(ask),
@@ -473,19 +473,19 @@ def _store(ask: LenientRequest, operation: str) -> OldAnswer:
         "idempotencyKey": ask.text("idempotencyKey", "") or None,
         "idempotencyReplay": False,
     }
-    if told["dryRun"]:
-        return OldAnswer({**told, "status": "validated"})
+    if answer["dryRun"]:
+        return OldAnswer({**answer, "status": "validated"})
     if operation == "suggestion_submit":
         fields["confidence"] = min(fields.get("confidence", 0.5), 0.5)
     receipt = ask.memory.remember(content, **fields)
     known = receipt.outcome in KNOWN
-    told |= {"status": "duplicate" if known else "stored", "memoryId": receipt.memory.id}
+    answer |= {"status": "duplicate" if known else "stored", "memoryId": receipt.memory.id}
     if known:
-        told["duplicateOf"] = receipt.memory.id
+        answer["duplicateOf"] = receipt.memory.id
     elif operation == "suggestion_submit":
         ask.memory.set_status(receipt.memory.id, Status.CHALLENGED, "a suggestion that waits for a review")
-        told |= {"status": "queued_for_review", "queued": True}
-    return OldAnswer(told, 200 if known else 201)
+        answer |= {"status": "queued_for_review", "queued": True}
+    return OldAnswer(answer, 200 if known else 201)
 
 
 def _fields(ask: LenientRequest) -> dict[str, Any]:
@@ -620,8 +620,8 @@ def memory_of(memory: Memory) -> dict[str, Any]:
 
 def row_of(memory: Memory) -> dict[str, Any]:
     """A memory in a list: a line of its words instead of all."""
-    told = memory_of(memory)
-    return {**told, "preview": told["content"][:PREVIEW]}
+    answer = memory_of(memory)
+    return {**answer, "preview": answer["content"][:PREVIEW]}
 
 
 def hit_of(hit: Hit, access: Access) -> dict[str, Any]:

@@ -160,19 +160,24 @@ def graph_explain(ask: LenientRequest) -> dict[str, Any]:
 def act(ask: LenientRequest) -> dict[str, Any]:
     """Carry out one action of the taxonomy; with `dryRun`, or `execute: false`, only say what it would be."""
     action = ask.text("action") if ask.text("action") in ACTIONS else DISCARD
-    told = {"action": action, "reason": ask.text("reason", ""), "eligibility": _eligibility(ask)}
+    answer = {"action": action, "reason": ask.text("reason", ""), "eligibility": _eligibility(ask)}
     if ask.truth("dryRun") or not ask.truth("execute", default=True):
-        return {**told, "outcome": "skipped", "executed": False}
+        return {**answer, "outcome": "skipped", "executed": False}
     memory_id = ACTIONS[action](ask)
-    return {**told, "outcome": "applied" if memory_id else "skipped", "executed": True, "memoryId": memory_id}
+    return {
+        **answer,
+        "outcome": "applied" if memory_id else "skipped",
+        "executed": True,
+        "memoryId": memory_id,
+    }
 
 
 def _eligibility(ask: LenientRequest) -> dict[str, Any]:
     """The context of a decision; what cannot be read counts for nothing."""
     given = ask.given.get("eligibility")
-    told = given if isinstance(given, Mapping) else {}
-    shares = [told.get(name) for name in ("confidence", "importance")]
-    state, source = told.get("lifecycleState"), told.get("source")
+    fields = given if isinstance(given, Mapping) else {}
+    shares = [fields.get(name) for name in ("confidence", "importance")]
+    state, source = fields.get("lifecycleState"), fields.get("source")
     good = all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares)
     if not good or state not in STATES or source not in ORIGINS:
         shares, state, source = [0, 0], "candidate", "unknown"

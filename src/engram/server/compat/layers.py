@@ -205,8 +205,8 @@ def create(ask: LenientRequest) -> OldAnswer:
     if known and by_layers(ask.memory.config):
         ask.memory.touch([memory.id])  # there, what is said again counts as used as well
         memory = ask.memory.get(memory.id) or memory
-    told = {**memory_of(memory), "merged": receipt.outcome is Outcome.MERGED}
-    return OldAnswer(told, 200 if known else 201)
+    answer = {**memory_of(memory), "merged": receipt.outcome is Outcome.MERGED}
+    return OldAnswer(answer, 200 if known else 201)
 
 
 def batch(ask: LenientRequest) -> dict[str, Any]:
@@ -411,11 +411,11 @@ def window(ask: LenientRequest) -> dict[str, Any]:
     for turn in ask.memory.history.unread():
         waiting.setdefault(turn.session, []).append(turn)
     sizes = {session: sum(len(one.content) for one in turns) for session, turns in waiting.items()}
-    told = {
+    answer = {
         session: {"turns": len(turns), "chars": sizes[session], "last_at": millis(turns[-1].at)}
         for session, turns in waiting.items()
     }
-    return {"sessions": told}
+    return {"sessions": answer}
 
 
 def _extracted(ask: LenientRequest, name: str, count: str) -> dict[str, Any]:

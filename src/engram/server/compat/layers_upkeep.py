@@ -84,8 +84,8 @@ def resume(ask: LenientRequest) -> OldAnswer:
     wanted = ask.text("format", "text" if ask.has("recent_epochs") else "json")
     if wanted not in FORMATS:
         raise UnknownValue("format", wanted, FORMATS)
-    told = _listed(ask, found, context or LONGEST_RESUME)
-    return OldAnswer(_as_text(told) if wanted == "text" else told)
+    answer = _listed(ask, found, context or LONGEST_RESUME)
+    return OldAnswer(_as_text(answer) if wanted == "text" else answer)
 
 
 def _as_text(told: Mapping[str, Any]) -> str:
@@ -117,15 +117,17 @@ def consolidate(ask: LenientRequest) -> dict[str, Any]:
     }
     report = ask.memory.maintenance.consolidate(dry=dry, settings=settings)
     ids = _ids(report)
-    told: dict[str, Any] = {name: len(ids.get(name, ())) for name in ALWAYS}
-    told |= {name: len(found) for name, found in ids.items()}
-    told |= {TOLD_BY_ID[name]: found for name, found in ids.items() if name in TOLD_BY_ID}
+    answer: dict[str, Any] = {name: len(ids.get(name, ())) for name in ALWAYS}
+    answer |= {name: len(found) for name, found in ids.items()}
+    answer |= {TOLD_BY_ID[name]: found for name, found in ids.items() if name in TOLD_BY_ID}
     if not dry:
-        return {**told, "run": report.run.id}
+        return {**answer, "run": report.run.id}
     for name, done in WOULD.items():
         found = [(one, ask.memory.get(one)) for one in ids.get(done, ())]
-        told[name] = [{"id": id_, **({"content": memory.content} if memory else {})} for id_, memory in found]
-    return {**told, "dry_run": True}
+        answer[name] = [
+            {"id": id_, **({"content": memory.content} if memory else {})} for id_, memory in found
+        ]
+    return {**answer, "dry_run": True}
 
 
 def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
@@ -154,7 +156,7 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
     score = good / len(grades) if grades else 1.0
     reviewed = min(AUDIT_MOST, ask.memory.count(filters=SEEN))
     clusters = math.ceil(reviewed / AUDIT_TOGETHER)
-    told = {
+    answer = {
         "run": report.run.id,
         "total_reviewed": reviewed,
         "cluster_count": clusters,
@@ -167,7 +169,7 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
         "skipped": len(grades) - good,
         "summary": f"{len(grades)} proposals, {good} of them good",
     }
-    return OldAnswer(told)
+    return OldAnswer(answer)
 
 
 def _ids(report: Report) -> dict[str, list[str]]:
@@ -237,14 +239,14 @@ def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
     total = len(memories["core"])
     shape = brief_of if ask.truth("compact", default=True) else memory_of
     kept = _within(memories, context)
-    told = {name: [shape(memory) for memory in every[:most]] for name, every in kept.items()}
+    answer = {name: [shape(memory) for memory in every[:most]] for name, every in kept.items()}
     core = sections.get("core")
     return {
-        **told,
+        **answer,
         "hours": hours,
         "core_total": total + (core.left_out if core else 0),
         "core_summary_used": core is not None and core.how in {"model", "cached"},
-        **{f"{name.removesuffix('s')}_count": len(told[name]) for name in SECTIONS},
+        **{f"{name.removesuffix('s')}_count": len(answer[name]) for name in SECTIONS},
     }
 
 
@@ -337,7 +339,7 @@ def counts_of(counted: Stats) -> dict[str, Any]:
 
 def _sums(prefix: str, spent: Sequence[Spent]) -> dict[str, Any]:
     read, written = sum(cost.prompt_tokens for cost in spent), sum(cost.answer_tokens for cost in spent)
-    told = {
+    answer = {
         "calls": sum(cost.calls for cost in spent),
         "input_tokens": read,
         "output_tokens": written,
@@ -346,7 +348,7 @@ def _sums(prefix: str, spent: Sequence[Spent]) -> dict[str, Any]:
         "duration_ms": sum(cost.ms for cost in spent),
         "cost": round(sum(cost.cost for cost in spent), 6),
     }
-    return {f"{prefix}{name}": value for name, value in told.items()}
+    return {f"{prefix}{name}": value for name, value in answer.items()}
 
 
 def _grouped(spent: Sequence[Spent], name: str) -> dict[str, Mapping[str, Any]]:
@@ -381,7 +383,7 @@ LATEST_MS = 253_402_300_799_000
 
 def memory_of(memory: Memory) -> dict[str, Any]:
     """A memory as those clients know it."""
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "id": memory.id,
         "content": memory.content,
         "layer": memory.layer.number,
@@ -398,8 +400,8 @@ def memory_of(memory: Memory) -> dict[str, Any]:
         "modified_at": millis(memory.modified_at),
     }
     if memory.scope.namespace != DEFAULT_NAMESPACE:
-        told["namespace"] = memory.scope.namespace
-    return told
+        answer["namespace"] = memory.scope.namespace
+    return answer
 
 
 def hit_of(hit: Hit, score: float | str) -> dict[str, Any]:
@@ -414,16 +416,16 @@ def hit_of(hit: Hit, score: float | str) -> dict[str, Any]:
 
 def brief_of(memory: Memory) -> dict[str, Any]:
     """A memory as a summary shows it: what is usual is left out."""
-    told = memory_of(memory)
+    answer = memory_of(memory)
     usual = {"tags": [], "kind": Kind.SEMANTIC.value}
     names = ("content", "layer", "importance", "created_at", "tags", "kind")
-    return {name: told[name] for name in names if name not in usual or told[name] != usual[name]}
+    return {name: answer[name] for name in names if name not in usual or answer[name] != usual[name]}
 
 
 def fact_of(claim: Claim) -> dict[str, Any]:
     """A fact as those clients know it; what holds without an end has no end."""
     fact, memory = claim.fact, claim.memory
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "id": fact_id(claim),
         **as_said(claim),
         "memory_id": memory.id,
@@ -432,12 +434,12 @@ def fact_of(claim: Claim) -> dict[str, Any]:
     }
     since, until = fact.valid_from or memory.valid_from, fact.valid_to or memory.valid_to
     if since is not None:
-        told["valid_from"] = millis(since)
+        answer["valid_from"] = millis(since)
     if until is not None:
-        told["valid_until"] = millis(until)
+        answer["valid_until"] = millis(until)
     if by := str(_as_stated(claim).get(SUPERSEDED_BY) or ""):
-        told["superseded_by"] = by
-    return told
+        answer["superseded_by"] = by
+    return answer
 
 
 def _as_stated(claim: Claim) -> Mapping[str, Any]:
@@ -453,10 +455,10 @@ def _as_stated(claim: Claim) -> Mapping[str, Any]:
 
 def as_said(claim: Claim) -> dict[str, str]:
     """The fact with its names as they were written, where it was stated as a fact."""
-    told, said = triple_of(claim.fact), _as_stated(claim)
+    triple, said = triple_of(claim.fact), _as_stated(claim)
     if not said:
-        return told
-    predicate = str(said.get(AS_SAID) or said.get("predicate") or told["predicate"])
+        return triple
+    predicate = str(said.get(AS_SAID) or said.get("predicate") or triple["predicate"])
     return {"subject": str(said["subject"]), "predicate": predicate, "object": str(said["object"])}
 
 

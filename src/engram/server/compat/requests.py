@@ -225,14 +225,14 @@ def response_to(error: EngramError, path: str) -> Response:
         code = _CODES.get(HTTPStatus(old_status(error)), "internal_error")
         if isinstance(error, BadBody):
             code = "invalid_json" if "no JSON" in error.message else "invalid_json_object"
-        told: dict[str, Any] = {"error": error.message, "code": code, "details": [{"code": error.code}]}
+        answer: dict[str, Any] = {"error": error.message, "code": code, "details": [{"code": error.code}]}
     elif is_layers(path):
-        told = {"error": error.message, "code": error.code}
+        answer = {"error": error.message, "code": error.code}
         if isinstance(error, AmbiguousId):
-            told["error"] = f"prefix '{error.prefix[:60]}' matches multiple memories"
+            answer["error"] = f"prefix '{error.prefix[:60]}' matches multiple memories"
     else:
         return problems.response_to(error)
-    body = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+    body = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, old_status(error), headers_of(error), "application/json")
 
 

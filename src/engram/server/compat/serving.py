@@ -49,10 +49,10 @@ def routes(memory_host: MemoryHost, keys: Keys) -> list[Served]:
 
 def endpoints() -> dict[str, str]:
     """What is served at the root, and how it begins."""
-    told: dict[str, list[str]] = {}
+    served: dict[str, list[str]] = {}
     for route in layers.ROUTES:
-        told.setdefault(route.path, []).append(route.method)
-    return {path: ", ".join(methods) for path, methods in told.items()}
+        served.setdefault(route.path, []).append(route.method)
+    return {path: ", ".join(methods) for path, methods in served.items()}
 
 
 def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
@@ -63,8 +63,8 @@ def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         body = await read(request) if route.method in BODIES else b""
         if body and kind not in LENIENT and not kind.endswith("+json"):
-            told = f"Expected application/json, got {kind}"
-            return Response(told, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, media_type=PLAIN)
+            message = f"Expected application/json, got {kind}"
+            return Response(message, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, media_type=PLAIN)
         try:
             said = parsed(body)
         except BadBody as error:

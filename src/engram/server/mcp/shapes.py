@@ -173,15 +173,15 @@ def _completed(done: Completed, _: Access) -> dict[str, Any]:
 
 
 def _report(report: Report, _: Access) -> dict[str, Any]:
-    told: dict[str, Any] = plain(report)
-    more = told["more"] or len(told["decided"]) > DECISIONS
-    return {**told, "decided": told["decided"][:DECISIONS], "more": more}
+    answer: dict[str, Any] = plain(report)
+    more = answer["more"] or len(answer["decided"]) > DECISIONS
+    return {**answer, "decided": answer["decided"][:DECISIONS], "more": more}
 
 
 def _drift(report: DriftReport, _: Access) -> dict[str, Any]:
-    told: dict[str, Any] = plain(report)
-    run = told.pop("run")
-    return told | ({"run": run["run"]["id"]} if run else {})
+    answer: dict[str, Any] = plain(report)
+    run = answer.pop("run")
+    return answer | ({"run": run["run"]["id"]} if run else {})
 
 
 def _parts(found: Resume | RecallPack, access: Access, size: str) -> dict[str, Any]:

@@ -215,16 +215,16 @@ class Tool:
 
     def _input(self) -> dict[str, Schema]:
         components = Components(shared=False)
-        told: dict[str, Schema] = {}
+        answer: dict[str, Schema] = {}
         if not self.only:
-            told["action"] = {"type": "string", "enum": [*self.actions]}
+            answer["action"] = {"type": "string", "enum": [*self.actions]}
         for parameter in self.takes.values():
             if parameter.group is not None:
                 names = [part.name for part in fields_of(parameter.group) if part.name in COUNTED_BY]
-                told |= {name: {"type": "array", "items": {"type": "string"}} for name in names}
+                answer |= {name: {"type": "array", "items": {"type": "string"}} for name in names}
             else:
-                told[parameter.name] = _slim(components.parameter(parameter))
-        return told
+                answer[parameter.name] = _slim(components.parameter(parameter))
+        return answer
 
     def chosen(self, given: Mapping[str, Any]) -> tuple[Action, dict[str, Any]]:
         """The action that is meant, and what is said to it. Raises UnknownValue and InvalidInput."""

@@ -146,11 +146,11 @@ class Proxy:
 
     def _wish(self, request: Request, chat: chats.Chat, user: str) -> ProxyOptions:
         """What is asked for: `X-Engram-Memory: off`, or `recall` or `capture` alone."""
-        told = request.headers.get(MEMORY, "on").strip().lower()
+        memory = request.headers.get(MEMORY, "on").strip().lower()
         heard = request.headers.get(EXTRACT, "on").strip().lower() not in NO
         return ProxyOptions(
-            recall=told not in NO | {"capture"} and self._settings.budget_tokens > 0,
-            capture=told not in NO | {"recall"} and heard and self._settings.capture == "on",
+            recall=memory not in NO | {"capture"} and self._settings.budget_tokens > 0,
+            capture=memory not in NO | {"recall"} and heard and self._settings.capture == "on",
             session=request.headers.get(SESSION, "").strip()
             or f"proxy-{mark_of(request.headers, user)}-{chats.conversation(chat)}",
         )
@@ -205,9 +205,9 @@ class Proxy:
 
 def _down(error: UpstreamDown) -> Response:
     """A problem like all others; what OpenAI's clients look for stands beside it."""
-    told = document(error)
+    answer = document(error)
     shaped = {"message": error.message, "type": "upstream_error", "param": None, "code": error.code}
-    return JSONResponse({**told, "error": shaped}, status_of(error), media_type=MEDIA_TYPE)
+    return JSONResponse({**answer, "error": shaped}, status_of(error), media_type=MEDIA_TYPE)
 
 
 CONNECT_S = 15.0
