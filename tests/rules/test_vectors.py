@@ -14,6 +14,7 @@ from engram.rules.vectors import (
     cosine,
     cosines,
     hamming,
+    product,
     quantize,
     restore,
     rotation,
@@ -95,3 +96,15 @@ def test_a_vector_of_zeros_is_similar_to_nothing() -> None:
     nothing = np.zeros(4, dtype=np.float32)
     assert cosine(nothing, nothing) == 0
     assert cosines(cloud(3, 4), nothing).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 64), (37, 64), (500, 64), (500, 2_000), (3, 256)])
+def test_a_product_a_few_rows_at_a_time_is_the_product(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(5)
+    many = rng.normal(size=(rows, 256)).astype(np.float32)
+    few = rng.normal(size=(columns, 256)).astype(np.float32)
+    for one in (few.T, np.ascontiguousarray(few.T)):
+        found = product(many, one)
+        assert found.shape == (rows, columns)
+        assert found.dtype == np.float32
+        assert np.allclose(found, many @ one, atol=1e-3)

@@ -49,7 +49,7 @@ from engram.rules.sameness import (
 from engram.rules.screen import screen
 from engram.rules.sealing import is_found_by_meaning, turned
 from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_reference
-from engram.rules.vectors import thresholds
+from engram.rules.vectors import product, thresholds
 from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
 from engram.text.slots import has_wrong_word, names_its_subject, put_right, value_kinds
@@ -65,8 +65,8 @@ ELLIPTIC = 8
 """A correction of so few words of meaning says what is right and leaves unsaid of what."""
 HEARD_BEFORE = 16
 """So much of what was heard before is looked at for the thing that changed."""
-PRODUCT = 1 << 18
-"""Products of so few numbers are worked out by one thread: others would wait busily for the next."""
+AMONG = 64
+"""So many drafts at a time are compared with those before them."""
 LATER_WORD = "a later word on the same"
 ENGINE = "engine"
 """The source of what maintenance made."""
@@ -384,9 +384,8 @@ def _near_earlier(space: Space, rows: Floats) -> dict[int, list[tuple[float, int
     """For each row the earlier ones that lie near, with their cosines."""
     least = _limits(space.key, paraphrases=False).related
     found: dict[int, list[tuple[float, int]]] = {}
-    step = max(1, PRODUCT // rows.size)
-    for start in range(0, len(rows), step):
-        cosines = rows[start : start + step] @ rows[: start + step].T
+    for start in range(0, len(rows), AMONG):
+        cosines = product(rows[start : start + AMONG], rows[: start + AMONG].T)
         pairs = zip(*(part.tolist() for part in (cosines > least).nonzero()), strict=True)
         for one, other in pairs:
             if other < start + one:

@@ -19,7 +19,7 @@ from engram.errors import EngramError
 from engram.index.ranking import Columns, Places, VectorLines, lengths
 from engram.lazily import logging
 from engram.ports import IndexStats, Store, VectorChanges
-from engram.rules.vectors import restore, sign, unit
+from engram.rules.vectors import product, restore, sign, unit
 
 if TYPE_CHECKING:
     from engram.model.memory import Space
@@ -70,7 +70,7 @@ class Cells:
             if which is None or self._sorted is None or self._sorted[0] != which:
                 self._sorted = which, self._sort(lines.signatures, places, self._of(lines, centres)[places])
             ends, members, signatures = self._sorted[1]
-        likeness = _signs(questions, centres.shape[1]) @ centres.T
+        likeness = product(_signs(questions, centres.shape[1]), centres.T)
         probed = np.sort(np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED], axis=1)
         for row in probed.tolist():
             parts = [slice(ends[cell], ends[cell + 1]) for cell in row]
@@ -128,7 +128,7 @@ def _signs(signatures: NDArray[np.uint8], dims: int) -> Signs:
 def _nearest(signs: Signs, centres: Signs) -> NDArray[np.intp]:
     """The centre that each is nearest to; some at a time, for all products of many take much room."""
     parts = [signs[start : start + BLOCK] for start in range(0, len(signs), BLOCK)]
-    return np.concatenate([(part @ centres.T).argmax(axis=1) for part in parts])
+    return np.concatenate([product(part, centres.T).argmax(axis=1) for part in parts])
 
 
 BATCH = 10_000

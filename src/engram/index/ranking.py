@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engram.lazily import dataclass
 from engram.model.memory import Space, Status
 from engram.ports import Noise, Reach, Store
-from engram.rules.vectors import dots, hamming, unit
+from engram.rules.vectors import dots, hamming, product, unit
 
 if TYPE_CHECKING:
     from engram.ports import Floats as PortsFloats
@@ -257,7 +257,7 @@ def best(keys: Keys, found: Floats, k: int) -> Found:
 
 
 def _best_of_block(block: Block, questions: Floats, k: int) -> tuple[Keys, Floats]:
-    found = questions @ block.rows.astype(np.float32, copy=False).T
+    found = np.ascontiguousarray(product(block.rows.astype(np.float32, copy=False), questions.T).T)
     found /= np.where(block.lengths > 0, block.lengths, 1)
     found[:, block.lengths == 0] = -np.inf
     best, everyone = [], np.arange(len(questions))

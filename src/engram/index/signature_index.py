@@ -25,7 +25,7 @@ from engram.index.follower import Cells, Follower
 from engram.index.ranking import GONE, Array, Found, Places, Sampler, VectorLines
 from engram.model.memory import Space, Status
 from engram.ports import IndexStats, NearSearch, Noise, Reach, SearchedSpace, Store, View
-from engram.rules.vectors import sign, unit
+from engram.rules.vectors import product, sign, unit
 
 if TYPE_CHECKING:
     from engram.model.scope import Access
@@ -44,8 +44,8 @@ FEW = 16
 """Candidates that are compared exactly for each of many questions at once."""
 QUESTIONS = 256
 """Questions that share one product of matrices."""
-SINGLY = 48
-"""Up to so many questions, asking one by one is faster than a product of matrices on several threads."""
+SINGLY = 8
+"""Up to so many questions, asking one by one is faster than a product of matrices, which reads all rows."""
 
 REMEMBERED = 4
 """So many lists of who may see which lines are kept."""
@@ -128,7 +128,7 @@ class SignatureSearch:
         known, block = self._rows(keys)
         lengths = np.maximum(block.lengths, 1e-9)[:, np.newaxis]
         rows: Floats = (block.rows / lengths).astype(np.float32, copy=False)
-        pairs: Floats = rows @ rows.T
+        pairs = product(rows, rows.T)
         if len(known) == len(keys):
             return pairs
         found = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)

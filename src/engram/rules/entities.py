@@ -5,7 +5,7 @@ without what sort of firm it is (Acme Corp, Acme Inc); a known short form (k8s, 
 name only (Anna, Smith, A. Smith, Bob Smith, @anna); initials (MIT); a slip of the pen in a long word. Wrongly
 joined entities mix up two people, so a doubt means None: names with other digits (GPT-4, GPT-5) are never
 one, short names must be the same, and types agree unless the names are equal. Two names that may mean one
-entity share one of their `keys_of`: by these a store finds candidates.
+entity share one of their `keys_of` or are `nearly_spelt` alike: by these a store finds candidates.
 """
 
 from __future__ import annotations
@@ -80,6 +80,17 @@ def keys_of(name: str) -> frozenset[str]:
     elif name.isascii() and len(tokens) == 1 and _SHORTEST_INITIALS <= len(tokens[0]) <= _LONGEST_INITIALS:
         keys.add(f"^{tokens[0]}")
     return frozenset(keys - {"="})
+
+
+def nearly_spelt(name: str, other: str) -> bool:
+    """Whether two names may be one but for a slip of the pen.
+
+    >>> nearly_spelt("Kuberentes", "kubernetes"), nearly_spelt("Austria", "australia")
+    (True, False)
+    """
+    mine = folded(name)
+    theirs = (other.lower(),) if other.isascii() and other.isalnum() else _spelt(other)
+    return any(_nearly(mine, one, person=False) for one in theirs)
 
 
 def roles_in(facts: Iterable[Fact]) -> dict[str, str]:

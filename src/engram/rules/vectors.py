@@ -60,6 +60,36 @@ def dots(vectors: Floats, one: Floats) -> Floats:
     return found
 
 
+IN_ONE_THREAD = 1 << 18
+"""Products of so many terms OpenBLAS leaves to one thread."""
+
+
+def product(many: Floats, few: Floats) -> Floats:
+    """`many @ few`, a few rows at a time on one thread.
+
+    OpenBLAS shares larger products among threads, which then wait busily for the next: on a computer with
+    other work that takes ten times as long as the product.
+
+    >>> product(np.eye(3, dtype=np.float32), np.ones((3, 2), dtype=np.float32)).tolist()
+    [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+    """
+    step = IN_ONE_THREAD // max(1, few.size)
+    if step < FEWEST or len(many) <= step:
+        whole: Floats = many @ few
+        return whole
+    found = np.empty((len(many), few.shape[1]), dtype=np.result_type(many, few))
+    end = len(many) - len(many) % step
+    np.matmul(
+        many[:end].reshape(-1, step, many.shape[1]), few, out=found[:end].reshape(end // step, step, -1)
+    )
+    np.matmul(many[end:], few, out=found[end:])
+    return found
+
+
+FEWEST = 2
+"""Rows of a product: one alone is worked out by another way, which is shared among threads far sooner."""
+
+
 # ---------------------------------------------------------------- quantize
 # Quantizing: float vectors come in, 8-bit rows with one scale each come out, and the way back.
 #
@@ -117,21 +147,11 @@ ROTATION_SEED = 20_240_229
 
 STRETCH = 32_768
 """Signatures that are compared at once."""
-FEW = 64
-"""So few vectors are turned a few at a time: a product of this size is shared among threads otherwise, which
-takes a hundred times as long as the work when other processes keep the cores busy."""
-IN_ONE_THREAD = 1 << 18
-"""Products of so many terms OpenBLAS leaves to one thread."""
 
 
 def sign(vectors: Floats, centre: Floats) -> Signatures:
     """The signatures of `(n, d)` vectors: `(n, ceil(d / 8))` packed bits."""
-    centred, turning = vectors - centre, rotation(vectors.shape[1])
-    if not 0 < len(centred) <= FEW:
-        return np.packbits(centred @ turning > 0, axis=1)
-    step = max(1, IN_ONE_THREAD // turning.size)
-    turned = [centred[start : start + step] @ turning for start in range(0, len(centred), step)]
-    return np.packbits(np.concatenate(turned) > 0, axis=1)
+    return np.packbits(product(vectors - centre, rotation(vectors.shape[1])) > 0, axis=1)
 
 
 def hamming(signatures: Signatures, one: Signatures) -> NDArray[np.uint16]:

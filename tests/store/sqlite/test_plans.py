@@ -34,7 +34,13 @@ PLAIN = [
     ),
     looking_up("turns", "key", ("session", "scope", "id")),
     looking_up("aliases", "entity", ("namespace", "alias")),
-    *(entities.BY_NAMES, entities.ALIKE, entities.ALIASES_OF, entities.LATEST_ROWS),
+    *(
+        entities.BY_NAMES,
+        entities.WITH_WORDS,
+        entities.THAT_BEGIN_SO,
+        entities.ALIASES_OF,
+        entities.LATEST_ROWS,
+    ),
 ]
 REACHES = (Reach(everything=True), Reach(namespace=1), Reach(scopes=frozenset({1, 2})))
 ANYTHING = Filters(statuses=frozenset())

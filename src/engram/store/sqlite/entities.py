@@ -18,7 +18,7 @@ from engram.model.clock import from_micros
 from engram.model.facts import Entity
 from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role
-from engram.rules.entities import keys_of
+from engram.rules.entities import keys_of, nearly_spelt
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask
 from engram.store.sqlite.memories import BY_KEYS
@@ -56,8 +56,8 @@ CROSS JOIN aliases AS a ON a.namespace = n.id AND a.alias = j.value
 WHERE n.name = :home
 """
 
-# Each part stops somewhere: a word may stand in very many names.
-ALIKE = """
+# Each stops somewhere: a word may stand in very many names.
+WITH_WORDS = """
 SELECT a.entity
 FROM (
   SELECT alias
@@ -70,18 +70,17 @@ FROM (
   UNION
   SELECT value
   FROM json_each(:words)
-  UNION
-  SELECT alias
-  FROM (
-    SELECT alias
-    FROM aliases
-    WHERE namespace = :namespace
-      AND alias >= :low
-      AND alias < :high
-    LIMIT :most
-  )
 ) AS found
 CROSS JOIN aliases AS a ON a.namespace = :namespace AND a.alias = found.alias
+"""
+
+THAT_BEGIN_SO = """
+SELECT entity, alias
+FROM aliases
+WHERE namespace = :namespace
+  AND alias >= :low
+  AND alias < :high
+LIMIT :most
 """
 
 LATEST = """
@@ -204,7 +203,7 @@ COUNTED = 1_000
 LOOKED_AT = 20_000
 """How many memories of each name are looked at for the latest happening, the newest ones."""
 BEGINNING = 4
-"""How many letters two names begin with to be alike."""
+"""How many letters two names begin with that may differ by a slip of the pen."""
 SHARE = 10
 """How many names are looked at for each entity that may be alike."""
 ANYTHING = Filters(statuses=frozenset())
@@ -265,7 +264,7 @@ class SqliteEntities:
         return [one for one in read if any(alias.startswith(low) for alias in one.aliases)][:limit]
 
     def like(self, name: str, access: Access, limit: int) -> list[Entity]:
-        """Entities with a name that shares a word or the beginning with this one, last seen first."""
+        """Entities with a name that shares a word with this one or differs by a slip, last seen first."""
         return self.like_each([name], access, limit)[0]
 
     def like_each(self, names: Sequence[str], access: Access, limit: int) -> list[list[Entity]]:
@@ -349,10 +348,12 @@ class SqliteEntities:
 
 def _alike(db: Db, name: str, namespaces: Sequence[int], limit: int) -> Iterator[int]:
     """Entities that may have a name like this one."""
-    words, beginning = as_list(keys_of(name)), name.casefold()[:BEGINNING]
-    values = {"words": words, "most": limit * SHARE, **_range(beginning)}
+    beginning, most = name.casefold()[:BEGINNING], limit * SHARE
     for namespace in namespaces if beginning else ():
-        yield from (line[0] for line in ask(db, ALIKE, {**values, "namespace": namespace}))
+        here = {"namespace": namespace, "most": most}
+        yield from (line[0] for line in ask(db, WITH_WORDS, {**here, "words": as_list(keys_of(name))}))
+        begun = ask(db, THAT_BEGIN_SO, {**here, **_range(beginning)})
+        yield from (entity for entity, alias in begun if nearly_spelt(name, alias))
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,8 +420,8 @@ def _known_names(reach: Reach) -> str:
 
 
 def _is_like(entity: Entity, name: str) -> bool:
-    words, beginning = frozenset(keys_of(name)), name.casefold()[:BEGINNING]
-    return any(alias.startswith(beginning) or words.intersection(keys_of(alias)) for alias in entity.aliases)
+    keys = keys_of(name)
+    return any(nearly_spelt(name, one) or not keys.isdisjoint(keys_of(one)) for one in entity.aliases)
 
 
 def _one_of(shown: Entity, parts: Sequence[Entity], names: frozenset[str]) -> Entity:
