@@ -255,6 +255,8 @@ def _shown(self: Any) -> str:
 
 
 def _equal(self: Any, other: object) -> Any:
+    if self is other:
+        return True
     kind: Any = type(self)
     read = _compared(kind)
     return read(self) == read(other) if type(other) is type(self) else NotImplemented

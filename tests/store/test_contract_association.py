@@ -73,9 +73,9 @@ def named(store: Store, content: str, name: str, scope: Scope = Scope()) -> str:
 
 
 def naming(
-    store: Store, name: str, scope: Scope = Scope(), limit: int = 5, common: int = 9
+    store: Store, name: str, scope: Scope = Scope(), limit: int = 5, common: int = 9, least: int = 1
 ) -> tuple[int, list[str]]:
-    return store.write(lambda unit: unit.naming(name, scope, limit, common), "tester")
+    return store.write(lambda unit: unit.naming(name, scope, limit, common, least), "tester")
 
 
 def test_the_latest_with_a_name_come_first(store: Store) -> None:
@@ -86,6 +86,7 @@ def test_the_latest_with_a_name_come_first(store: Store) -> None:
     assert naming(store, "ZOE", limit=1) == (4, [three])
     assert naming(store, "zoe", Scope(project="p")) == (4, [other])
     assert naming(store, "zoe", common=3) == (4, [])
+    assert [naming(store, "zoe", least=least)[1] for least in (4, 5)] == [[three, two, one], []]
     assert naming(store, "nobody") == (0, [])
     assert naming(store, "zoe", Scope(project="never used"))[1] == []
 

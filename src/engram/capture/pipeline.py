@@ -93,6 +93,11 @@ Call = tuple[Sequence[Draft], str]
 
 def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt]]:
     """The calls of several threads: read, embedded and looked up at once, one unit of work, one commit."""
+    with _COLLECTING_RARELY:
+        return _written_together(tools, calls)
+
+
+def _written_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt]]:
     prepared = make_ready([draft for drafts, _ in calls for draft in drafts], tools)
 
     def work(unit: Unit, everything: _LookedUp) -> list[list[Receipt]]:
@@ -569,7 +574,7 @@ class _Batch:
 
 Given = TypeVar("Given")
 RARELY = 100_000
-"""Objects made between two looks for garbage in an import; Python's own 700 take a twentieth of it."""
+"""Objects made between two looks for garbage in a write; Python's own 700 take a twentieth of an import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,9 +604,9 @@ def remember_partly(
 
 
 class _CollectingRarely:
-    """Inside, Python looks for garbage less often: nearly all that an import makes stays for a while.
+    """Inside, Python looks for garbage less often: nearly all that a write makes stays for a while.
 
-    The threshold is the process's: the last import to end gives it back.
+    The threshold is the process's: the last write to end gives it back.
     """
 
     def __init__(self) -> None:

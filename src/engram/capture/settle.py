@@ -334,9 +334,9 @@ def _same_names(unit: Unit, item: PreparedDraft) -> Iterator[Drawn]:
     if not LINKS_A_NAME or item.memory.speaker:
         return
     for named in item.findable.names[:NAMES_LINKED]:
-        # The new memory has the name too, so one more than wanted is looked for.
-        found = (LINKS_A_NAME + 1, COMMON_NAME)
-        count, latest = unit.naming(named.canonical or named.name, item.memory.scope, *found)
+        # The new memory has the name too, unless it means another: one more than wanted is looked for.
+        name, least = (named.canonical, 1) if named.canonical else (named.name, 2)
+        count, latest = unit.naming(name, item.memory.scope, LINKS_A_NAME + 1, COMMON_NAME, least)
         others = [target for target in latest if target != item.memory.id][:LINKS_A_NAME]
         yield from ((target, EdgeType.SAME_ENTITY, _telling(count)) for target in others)
 

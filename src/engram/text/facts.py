@@ -8,7 +8,7 @@ people; the past gives one only with its dates. English and Chinese; a sentence 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -304,7 +304,7 @@ def _of_sentence(sentence: str, speaker: str, now: datetime | None) -> Iterator[
             yield fact if validity is None else _dated(fact, validity)
 
 
-def _split(sentence: str) -> Iterator[str]:
+def _split(sentence: str) -> Iterable[str]:
     if not sentence.isascii() and _HAN.search(sentence):
         return han_clauses(sentence)
     return clauses(_DATE.sub(r"\1 \2", sentence) if ", 1" in sentence or ", 2" in sentence else sentence)

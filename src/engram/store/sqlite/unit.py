@@ -284,16 +284,19 @@ class SqliteUnit:
         """
         relations.confirm(self._db, self._keys(ids), types, gain, to_micros(self._clock.now()))
 
-    def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
+    def naming(
+        self, name: str, scope: Scope, limit: int, common: int, least: int = 1
+    ) -> tuple[int, list[str]]:
         """How many memories have this name, up to `common` and one, and the latest in this very scope.
 
-        The latest are the ids of active memories; none of a name that is more common than that.
+        The latest are the ids of active memories; none of a name that is more common than that, or that fewer
+        than `least` have.
         """
         place, alias = self._known_place(scope), name.casefold()
         if place is None:
             return 0, []
         count = self._company.count(alias, place[1], common + 1)
-        return count, [] if count > common else self._company.latest(alias, place, limit)
+        return count, self._company.latest(alias, place, limit) if least <= count <= common else []
 
     def hanging_on(self, fact: Fact, scope: Scope, limit: int) -> list[str]:
         """Active memories of this very scope that go on where a fact ends, or end where it begins."""
