@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.capture.sources import chats, memories
+from engram.capture.sources import chats, homes
 from engram.capture.sources.chats import turn
 from engram.capture.sources.take import statements
 from engram.errors import InvalidInput
@@ -75,11 +75,8 @@ def test_chat_exports(data: Any) -> None:
 @pytest.mark.slow
 @given(records)
 def test_memories_of_other_tools(data: Any) -> None:
-    for tool in memories.READERS:
-        check(list(memories.read(tool, data)))
-    found = memories.records(data)
-    if found is not None:
-        check(list(memories.read(*found)))
+    for read in homes.OF_JSON.values():
+        assert all(isinstance(one, dict | ItemReport) for one in read(data))
 
 
 @given(values)

@@ -1123,17 +1123,19 @@ class AsyncSources:
         mapping: Mapping[str, str] | None = None,
         dry: bool = False,
         scope: Scope | None = None,
+        tags: Sequence[str] = ...,
         progress: _SourcesProgress | None = None,
     ) -> IngestReport:
         """Take in what another system kept as it was there: ids, times, status, users, relations, trust.
 
         Args:
             path: its folder, database or export.
-            system: ledger, files, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
+            system: ledger, files, engram, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
                 basic-memory, chatgpt, claude, csv or jsonl; by default it is found out.
             mapping: for a table, which column is what: `{"content": "note", "created_at": "when"}`.
             dry: read and check everything, and write nothing.
             scope: where all of it goes; by default where it was, a place for each of several users.
+            tags: more tags for all of it.
             progress: hears how many of how many are done.
 
         Returns:

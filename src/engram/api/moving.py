@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engram.api.caller import CallerContext
 from engram.api.commitments import Triggers
@@ -24,6 +24,7 @@ from engram.capture.sources.files import BEGINNING, refused, unreadable
 from engram.capture.sources.homes import OF_JSON, Record, Told
 from engram.errors import BadSource, UnknownFormat, UnknownValue
 from engram.model.capture import Fate, IngestReport, ItemReport
+from engram.model.memory import TAG_LIMIT
 from engram.model.plain import plain
 from engram.model.scope import Scope
 from engram.store.sqlite import connection
@@ -43,14 +44,21 @@ _CLOCK = re.compile(r"^(\d{1,2}:\d{2})\b")
 LONGEST_NAME = 200
 
 
-def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the path by name
+class Placing(NamedTuple):
+    """Where all of it goes, if not where it was; and tags it gets."""
+
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
+
+
+def move_in(  # noqa: PLR0913 - each is a thing to say of a move
     caller: CallerContext,
     path: Path,
     system: str,
-    *,
     mapping: Mapping[str, str],
+    place: Placing,
+    *,
     dry: bool,
-    scope: Scope | None,
     progress: Callable[[int, int], None] | None,
 ) -> IngestReport:
     """Take in what lies at a path. Raises UnknownValue, UnknownFormat, BadSource or OSError."""
@@ -59,7 +67,7 @@ def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the pa
     chosen = system if system != AUTO else system_at(path, mapping)
     told = list(_records(path, chosen, mapping))
     records = [one for one in told if not isinstance(one, ItemReport)]
-    placed = [_placed(record, scope) for record in records]
+    placed = [_placed(record, place) for record in records]
     total = len(placed)
     done = [0]
 
@@ -306,11 +314,13 @@ def _triggers(caller: CallerContext, path: Path) -> None:
 # ---------------------------------------------------------------- the report
 
 
-def _placed(record: Record, scope: Scope | None) -> Record:
+def _placed(record: Record, place: Placing) -> Record:
     told = {name: value for name, value in record.items() if name != "origin"}
     if "id" not in told:
         told["id"] = id_of(f"{record['origin']}\n{record.get('content')}"[:10_000])
-    return told if scope is None else {**told, "scope": plain(scope)}
+    if place.tags:
+        told["tags"] = tuple(dict.fromkeys((*place.tags, *told.get("tags", ()))))[:TAG_LIMIT]
+    return told if place.scope is None else {**told, "scope": plain(place.scope)}
 
 
 def _reports(

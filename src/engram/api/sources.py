@@ -15,7 +15,7 @@ from engram.api.caller import CallerContext, Noun
 from engram.capture.sources import chats, documents
 from engram.capture.sources import code as codebase
 from engram.capture.sources.code import walk
-from engram.capture.sources.detect import AUTO, Source, document, open_source, suffixes
+from engram.capture.sources.detect import AUTO, MEMORIES, Source, document, open_source, suffixes
 from engram.capture.sources.documents import Finding
 from engram.capture.sources.files import refused
 from engram.capture.sources.take import IngestOptions, ingest
@@ -55,9 +55,14 @@ class Sources(Noun):
         if where.is_dir():
             return self._folder(where, format, order)
         self._caller.take_room([], where.stat().st_size if where.is_file() else 0)
-        return self._source(open_source(where, format), order)
+        source = open_source(where, format)
+        if source.format in MEMORIES:
+            return self.move_in(
+                where, system=source.format, dry=dry, scope=scope, tags=order.tags, progress=progress
+            )
+        return self._source(source, order)
 
-    def move_in(
+    def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the path by name
         self,
         path: str | Path,
         *,
@@ -65,31 +70,32 @@ class Sources(Noun):
         mapping: Mapping[str, str] | None = None,
         dry: bool = False,
         scope: Scope | None = None,
+        tags: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> IngestReport:
         """Take in what another system kept as it was there: ids, times, status, users, relations, trust.
 
         Args:
             path: its folder, database or export.
-            system: ledger, files, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
+            system: ledger, files, engram, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
                 basic-memory, chatgpt, claude, csv or jsonl; by default it is found out.
             mapping: for a table, which column is what: `{"content": "note", "created_at": "when"}`.
             dry: read and check everything, and write nothing.
             scope: where all of it goes; by default where it was, a place for each of several users.
+            tags: more tags for all of it.
             progress: hears how many of how many are done.
 
         Returns:
             What became of each item; `undo` of its `run` takes all of it back.
 
         """
-        from engram.api.moving import CHATS, move_in, system_at
+        from engram.api.moving import CHATS, Placing, move_in, system_at
 
         chosen = system_at(Path(path), mapping or {}) if system == AUTO else system
         if chosen in CHATS:
-            return self.file(path, dry=dry, scope=scope, progress=progress)
-        return move_in(
-            self._caller, Path(path), chosen, mapping=mapping or {}, dry=dry, scope=scope, progress=progress
-        )
+            return self.file(path, dry=dry, scope=scope, tags=tags, progress=progress)
+        place = Placing(scope, screened_tags(tuple(tags)))
+        return move_in(self._caller, Path(path), chosen, mapping or {}, place, dry=dry, progress=progress)
 
     def text(
         self,

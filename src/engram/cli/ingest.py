@@ -69,7 +69,7 @@ def ingest_file(
     """Documents, chat exports, memories of other tools.
 
     Read are Markdown and plain text; the exports of ChatGPT and Claude, also packed; messages as models take
-    them; memories of engram, mem0 and the MCP memory server. Of a folder every document is read.
+    them; what this engine and other systems export, as `import` takes it. Of a folder every document is read.
     """
 
     def take(sources: Sources, progress: Callable[[int, int], None]) -> IngestReport:

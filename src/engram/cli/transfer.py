@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 BOTH = "both"
 SYSTEMS = (
-    "ledger", "files", "engram-rs", "retention", "mem0", "zep", "hindsight", "letta", "mcp-memory",
-    "basic-memory", "chatgpt", "claude", "csv", "jsonl",
+    "ledger", "files", "engram-rs", "retention", "engram", "mem0", "zep", "hindsight", "letta",
+    "mcp-memory", "basic-memory", "chatgpt", "claude", "csv", "jsonl",
 )  # fmt: skip
 """As `engram.api.moving` knows them; a test compares. Loading them here would cost every export."""
 CHUNK = 500

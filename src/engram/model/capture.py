@@ -217,8 +217,6 @@ class Item:
     tags: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     source: str = "import"
-    user: str = ""
-    """Whose it is, when a source holds what several people said."""
     given: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a draft that the source knows itself: category, importance, scope …"""
 
@@ -227,7 +225,7 @@ class Item:
         """A mark of everything that would show in a memory: the same mark, the same memory."""
         shown = [
             self.text, self.at.isoformat() if self.at else "", self.speaker, self.title, self.source,
-            list(self.tags), self.details, self.given, *([self.user] if self.user else []),
+            list(self.tags), self.details, self.given,
         ]  # fmt: skip
         told = json.dumps(shown, sort_keys=True, ensure_ascii=True, default=str)
         return hashlib.blake2b(told.encode(), digest_size=DIGEST_BYTES).hexdigest()

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from engram import plugins
-from engram.capture.sources import chats, documents, files, memories
+from engram.capture.sources import chats, documents, files, homes
 from engram.errors import BadSource, UnknownFormat, UnknownValue
 from engram.lazily import dataclass
 from engram.model.capture import Fate, Found, ItemReport
 from engram.model.memory import SOURCE_LENGTH_LIMIT
 
 AUTO = "auto"
-FORMATS = ("markdown", "text", "chatgpt", "claude", "messages", "engram", "mem0", "graph")
-"""`graph` is the JSON Lines file of the MCP memory server."""
+MEMORIES = tuple(homes.OF_JSON)
+"""What other systems kept, or we: it comes in as `move_in` takes it."""
+FORMATS = ("markdown", "text", "chatgpt", "claude", "messages", *MEMORIES)
 _BY_SUFFIX = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".mkd": "markdown",
     ".txt": "text", ".text": "text", ".rst": "text", ".org": "text", ".adoc": "text",
@@ -137,45 +138,24 @@ def _first_values(text: str) -> list[Any]:
 
 
 def _json(text: str, data: Any, path: Path, wanted: str) -> Source:
+    """Chats, and what systems kept: the first that fits, or the one that is wanted."""
+    readers: dict[str, tuple[Callable[[Any], bool], Callable[[], Iterator[Found]]]] = {
+        chats.CHATGPT_FORMAT: (chats.is_chatgpt, lambda: chats.read_chatgpt(data)),
+        chats.FORMAT: (chats.is_claude, lambda: chats.read_claude(data)),
+        chats.MESSAGES_FORMAT: (chats.are_messages, lambda: chats.read_messages(data, path.stem)),
+    }
     if isinstance(data, _Lines):
-        for format_, read in _line_readers(text, path):
-            if wanted == format_ or (not wanted and any(_is_line_of(format_, one) for one in data)):
-                return Source(format_, read(), f"{format_}:")
-        raise UnknownFormat(path.name, "its lines are of no known kind", FORMATS)
-    for format_, fits, read in _document_readers(data, path):
-        if wanted in ("", format_) and fits():
-            return Source(format_, read(), f"{format_}:")
+        readers = {chats.MESSAGES_FORMAT: (_any_message, lambda: chats.read_lines(text, path.stem))}
+    for name, (fits, read) in readers.items():
+        if wanted in ("", name) and fits(data):
+            return Source(name, read(), f"{name}:")
+    kept = homes.system_of(data) or "engram" * homes.has_words(data)
+    if wanted in MEMORIES or (kept and not wanted):
+        return Source(wanted or kept, (), "")
     if wanted:
         raise BadSource(path.name, wanted, "it holds nothing of that kind")
     raise UnknownFormat(path.name, "it is JSON of no known kind", FORMATS)
 
 
-def _line_readers(text: str, path: Path) -> Iterator[tuple[str, Callable[[], Iterator[Found]]]]:
-    yield "graph", lambda: memories.read_lines("graph", text)
-    yield "mem0", lambda: memories.read_lines("mem0", text)
-    yield "messages", lambda: chats.read_lines(text, path.stem)
-    yield "engram", lambda: memories.read_lines("engram", text)
-
-
-def _is_line_of(format_: str, value: Any) -> bool:
-    return (
-        chats.are_messages(value)
-        if format_ == chats.MESSAGES_FORMAT
-        else memories.reader_of(value) == format_
-    )
-
-
-def _document_readers(
-    data: Any, path: Path
-) -> Iterator[tuple[str, Callable[[], bool], Callable[[], Iterator[Found]]]]:
-    yield chats.CHATGPT_FORMAT, lambda: chats.is_chatgpt(data), lambda: chats.read_chatgpt(data)
-    yield chats.FORMAT, lambda: chats.is_claude(data), lambda: chats.read_claude(data)
-    found = memories.records(data)
-    if found is not None:
-        tool, given = found
-        yield tool, lambda: True, lambda: memories.read(tool, given)
-    yield (
-        chats.MESSAGES_FORMAT,
-        lambda: chats.are_messages(data),
-        lambda: chats.read_messages(data, path.stem),
-    )
+def _any_message(lines: list[Any]) -> bool:
+    return any(map(chats.are_messages, lines))

@@ -14,7 +14,6 @@ from typing import Any
 
 from engram.capture.sources import files
 from engram.capture.sources.files import label, moment, unreadable
-from engram.capture.sources.memories import about_whom
 from engram.errors import UnknownValue
 from engram.model.capture import ItemReport
 from engram.model.memory import CONTENT_LIMIT, MOMENTS, SOURCE_LENGTH_LIMIT, TAG_LENGTH_LIMIT, TAG_LIMIT
@@ -334,6 +333,18 @@ def _block(block: Mapping[str, Any], place: Record | None) -> Iterator[Told]:
             )
 
 
+# ---------------------------------------------------------------- ours
+
+
+def ours(data: Any) -> Iterator[Told]:
+    """Records as `export` writes them, or anything with a `content`."""
+    for number, one in enumerate(_listed(data, *_LISTS) or [data], 1):
+        if isinstance(one, Mapping):
+            yield {**one, "origin": f"engram:{one.get('id') or number}"}
+        else:
+            yield unreadable(f"engram:{number}", number, "it is no object.")
+
+
 # ---------------------------------------------------------------- the MCP memory server
 
 
@@ -363,6 +374,16 @@ def graph(data: Any) -> Iterator[Told]:
                             "details": {"entity": name, "entity_type": kind},
                         }
                     )
+
+
+def about_whom(name: str, words: str) -> str:
+    """An observation as a statement that stands alone.
+
+    >>> about_whom("John_Smith", "Speaks fluent Spanish"), about_whom("Ada", "Ada likes tea")
+    ('John Smith: Speaks fluent Spanish', 'Ada likes tea')
+    """
+    plain = name.replace("_", " ")
+    return words if plain.casefold() in words.casefold() else f"{plain}: {words}"
 
 
 def _relation(system: str, subject: Any, predicate: Any, target: Any) -> Told:
@@ -586,6 +607,7 @@ def _whole(value: Any, usual: int = 0) -> int:
 
 Read = Callable[[Any], Iterator[Told]]
 OF_JSON: Mapping[str, Read] = {
+    "engram": ours,
     "mem0": mem0,
     "zep": zep,
     "hindsight": hindsight,
@@ -601,8 +623,18 @@ def system_of(data: Any) -> str:
             return "letta"
         if isinstance(data.get("entities"), list) and isinstance(data.get("relations"), list):
             return "mcp-memory"
-    first = next((one for one in _listed(data, *_LISTS) if isinstance(one, Mapping)), {})
-    return next((system for system, fits in _SIGNS if fits(first)), "")
+    return next((system for system, fits in _SIGNS if fits(_first(data))), "")
+
+
+def has_words(data: Any) -> bool:
+    """Whether a JSON document holds memories of ours, or objects with a `content`."""
+    return isinstance(_first(data).get("content"), str)
+
+
+def _first(data: Any) -> Mapping[str, Any]:
+    """The first record of a document, which may be one itself."""
+    alone: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    return next((one for one in _listed(data, *_LISTS) if isinstance(one, Mapping)), alone)
 
 
 _LISTS = ("edges", "facts", "units", "memory_units", "items", "results", "memories", "data", "passages")

@@ -390,7 +390,7 @@ class _Run:
         faults: list[EngramError] = []
         for draft in drafts:
             try:
-                good = screen(self._placed(draft, work.item))
+                good = screen(self._placed(draft))
                 self.order.check(good.scope)
                 work.drafts.append(good)
             except (InvalidInput, AccessDenied) as error:
@@ -400,14 +400,12 @@ class _Run:
         elif not work.drafts and work.known is None:
             work.report = _report(work.item, Fate.DROPPED, why)
 
-    def _placed(self, draft: Draft, item: Item) -> Draft:
-        """Where a draft goes: to the place asked for, its own, or that of the person whose it is."""
+    def _placed(self, draft: Draft) -> Draft:
+        """Where a draft goes: to the place asked for, or its own."""
         tags = tuple(dict.fromkeys((*self.order.tags, *draft.tags)))[:TAG_LIMIT]
-        scope = self.order.scope
-        if not self.order.moved:
-            scope = replace(scope, user=item.user) if item.user else scope
-            # A file that was written in the default place says nothing of where it is read.
-            scope = draft.scope if draft.scope not in (HERE, Scope()) else scope
+        # What was written in the default place says nothing of where it is read.
+        own = draft.scope not in (HERE, Scope()) and not self.order.moved
+        scope = draft.scope if own else self.order.scope
         return replace(draft, scope=scope, tags=tags)
 
     def _recognise(self, work: _Work) -> None:
