@@ -13,16 +13,16 @@ def filled(shell: Shell) -> Shell:
 
 
 def test_a_question_is_printed_as_a_tree_of_smaller_ones(filled: Shell) -> None:
-    said = filled.says("reason", "Where does my sister work?")
+    said = filled.says("reason", "What is my editor and where does my sister work?")
 
-    assert said.startswith("? Where does my sister work?")
-    assert "Where does Anna work" in said
+    assert said.startswith("? What is my editor and where does my sister work?")
+    assert "? where does my sister work" in said
     assert "Anna works at Siemens" in said
     assert said.rstrip().endswith("0 calls to a model")
 
 
 def test_a_program_gets_the_whole_tree(filled: Shell) -> None:
-    found = filled.json("reason", "Where does my sister work", "--depth", "1")
+    found = filled.json("reason", "Where does Anna work and what is my editor", "--depth", "1")
 
     assert found["tree"]["branches"]
     assert found["depth"] == 1

@@ -16,7 +16,7 @@ from engram.model.recall import Reasoning
 from engram.recall.reasoning import CALLS
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, refuses, says, says_json, stalls
-from engram.text.subquestions import chains, smaller, topic_of_change
+from engram.text.subquestions import smaller, topic_of_change
 from tests.tables import every
 
 KNOWN = (
@@ -63,38 +63,24 @@ def test_rules_take_a_question_apart(question: str, parts: list[str]) -> None:
     assert [one.question for one in smaller(question)] == parts
 
 
-@every(
-    ("question", "owner", "things"),
-    [
-        ("Who is my sister's employer?", "user", ("sister", "employer")),
-        ("Where is Anna's boss's office?", "anna", ("boss", "office")),
-        ("我姐姐的老板是谁？", "user", ("姐姐", "老板")),
-    ],
-)
-def test_chains_of_owners_are_read(question: str, owner: str, things: tuple[str, ...]) -> None:
-    assert [(one.owner, one.things) for one in chains(question)] == [(owner, things)]
-
-
 @given(st.text(max_size=200))
 def test_no_question_is_too_strange_to_be_taken_apart(question: str) -> None:
     parts = smaller(question)
 
     assert len(parts) != 1
     assert all(one.question.strip() and one.why for one in parts)
-    assert all(one.things for one in chains(question))
     assert topic_of_change(question) == topic_of_change(f" {question} ")
 
 
 @every("piece", ["a", "我的", "\t", "- ", "or ", "when ", "Anna and ", "my a's "])
 def test_an_endless_question_is_left_whole(piece: str) -> None:
     assert smaller(piece * 5_000) == ()
-    assert len(chains(piece * 5_000)) <= 600
 
 
-def test_a_chain_is_followed_by_facts_to_what_shares_no_word_with_the_question(family: Engram) -> None:
+def test_facts_lead_to_what_shares_no_name_with_the_question(family: Engram) -> None:
     reasoning = family.reason("Where does my sister work?")
 
-    assert found(reasoning)["Where does Anna work?"][0] == "Anna works at Siemens"
+    assert found(reasoning)["Where does my sister work?"][0] == "Anna works at Siemens"
     assert not reasoning.answer
     assert reasoning.calls == 0
     assert reasoning.gaps == ()
@@ -178,9 +164,9 @@ def test_a_model_asks_for_what_is_open_and_answers_with_what_it_was_given(file: 
     "reply", [fails(500), says("no idea"), refuses(), stalls()], ids=lambda one: str(one)[:30]
 )
 def test_a_model_that_fails_leaves_the_tree_that_rules_make(file: Path, reply: Reply) -> None:
-    reasoning, _, _ = thinking(file, lambda _: reply, "Where does my sister work?")
+    reasoning, _, _ = thinking(file, lambda _: reply, "Where do Ben and Anna work?")
 
-    assert found(reasoning)["Where does Anna work?"][0] == "Anna works at Siemens"
+    assert found(reasoning)["Where do Anna work"][0] == "Anna works at Siemens"
     assert reasoning.answer == ()
     assert any("rules did" in note for note in reasoning.notes)
     assert any("the tree shows" in note for note in reasoning.notes)

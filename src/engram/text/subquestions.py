@@ -172,16 +172,6 @@ class Smaller:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Somebody's somebody's something, as it stands in a question."""
-
-    words: str
-    owner: str
-    """`user`, or a name in lower case."""
-    things: tuple[str, ...]
-
-
 def smaller(question: str) -> tuple[Smaller, ...]:
     """The questions that a question is made of; none when it is simple. The first rule that fits counts.
 
@@ -199,19 +189,6 @@ def smaller(question: str) -> tuple[Smaller, ...]:
         if len(found) > 1:
             return found
     return ()
-
-
-def chains(question: str) -> tuple[Chain, ...]:
-    """Whom and what a question names through somebody else.
-
-    >>> chains("Where is my sister's office?")
-    (Chain(words="my sister's office", owner='user', things=('sister', 'office')),)
-    """
-    return tuple(
-        Chain(match.group().strip(), _owner(match["owner"]), _things(match["things"]))
-        for row in _patterns_subquestions("chain")
-        for match in row.finditer(question[:LONGEST].replace("’", "'"))
-    )
 
 
 def _joined(question: str) -> Iterator[Smaller]:
@@ -247,15 +224,6 @@ def _asks(question: str) -> bool:
     return len(question.split()) >= SHORTEST or len(_HAN.findall(question)) > SHORTEST
 
 
-def _owner(words: str) -> str:
-    lower = words.lower().removesuffix("'s")
-    return USER if lower in {"my", "our", "我"} else lower
-
-
-def _things(words: str) -> tuple[str, ...]:
-    return tuple(part for part in re.split(r"'s\s+|的", words.lower().strip()) if part)
-
-
 @cache
 def _joint() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{row})" for row in lexicon.parts("subquestions")["and"]), re.IGNORECASE)
@@ -263,5 +231,5 @@ def _joint() -> re.Pattern[str]:
 
 @cache
 def _patterns_subquestions(heading: str) -> tuple[re.Pattern[str], ...]:
-    case = re.NOFLAG if heading in {"names", "chain"} else re.IGNORECASE
+    case = re.NOFLAG if heading == "names" else re.IGNORECASE
     return tuple(re.compile(row, case) for row in lexicon.parts("subquestions")[heading])
