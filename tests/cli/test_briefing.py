@@ -51,16 +51,6 @@ def test_a_commitment_goes_its_way(shell: Shell) -> None:
     assert shell("commitments", "open", "x", "--due", "some day").exit_code == 2
 
 
-def test_what_was_done_is_closed(shell: Shell) -> None:
-    shell.says("commitments", "open", "I'll send the quote")
-    assert "no statement" in shell.says("commitments", "review")
-    shell.remember("I sent the quote")
-
-    assert "would close" in shell.says("commitments", "review", "--dry")
-    assert len(shell.json("commitments", "review")["closings"]) == 1
-    assert "nothing is open" in shell.says("commitments")
-
-
 def test_a_trigger_goes_its_way(shell: Shell) -> None:
     assert "there is none" in shell.says("triggers")
     shell.remember("Acme ships from Bremen")

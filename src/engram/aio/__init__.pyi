@@ -17,8 +17,8 @@ from engram.api.browsing import Lying
 from engram.api.bus import Offers, Wishes
 from engram.api.caller import Found as _CallerFound
 from engram.api.caller import Issued
-from engram.api.commitments import Closings, Loops
 from engram.api.commitments import Found as _CommitmentsFound
+from engram.api.commitments import Loops
 from engram.api.conflicts import Found as _ConflictsFound
 from engram.api.facts import Claims, Pairs, Paths, Profile, Steps
 from engram.api.facts import Found as _FactsFound
@@ -1042,9 +1042,6 @@ class AsyncCommitments:
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
-
-    async def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
-        """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
 
 class AsyncGaps:
     """`Gaps` for asyncio: the same verbs, awaited."""

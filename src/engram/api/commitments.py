@@ -24,10 +24,10 @@ from engram.errors import (
 )
 from engram.model.capture import Draft
 from engram.model.event import Verb
-from engram.model.memory import Filters, Memory, Policy, Status
+from engram.model.memory import Filters, Memory, Policy
 from engram.model.plain import member, told_moment
 from engram.model.scope import HERE, Access, Scope
-from engram.model.session import PAGE_KINDS, Closing, Commitment, LoopState, Trigger
+from engram.model.session import PAGE_KINDS, Commitment, LoopState, Trigger
 from engram.ports import Tools, View
 from engram.rules import screen
 from engram.rules.commitments import (
@@ -35,26 +35,17 @@ from engram.rules.commitments import (
     CLOSED_TAG,
     details_of,
     due_in,
-    is_kept_by,
     is_loop,
     loop,
-    promise_in,
     state_of,
     tags_of,
 )
-from engram.text.words import query_terms
 
 OUTCOMES = (LoopState.DONE, LoopState.DROPPED)
 NAMED = 10_000
 """So many open loops are named before the oldest of them are read."""
-LATER = 5
-"""So many later statements are looked at for each loop that may have been kept."""
-
-TELLS = frozenset({Status.ACTIVE, Status.SAID})
-"""What may say that a promise was kept: also what was said in passing."""
 
 Loops = list[Commitment]
-Closings = list[Closing]
 
 
 class Commitments(Noun):
@@ -142,25 +133,7 @@ class Commitments(Noun):
         full = self._caller.own(commitment_id)
         return loop(self._set(full, LoopState.OPEN, because or "opened again", due=until), now)
 
-    def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
-        """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
-        access, tools = self._caller.access, self._tools
-        kept = [
-            (memory, later)
-            for memory in loops(tools, access, closed=False)[: whole("limit", limit, 1, PAGE_LIMIT)]
-            if (later := _kept_by(memory, tools, access)) is not None and access.may_write(memory.scope)
-        ]
-        once = [pair for pair in kept if sum(other.id == pair[1].id for _, other in kept) == 1]
-        return [self._closing(memory, later, dry=dry) for memory, later in once]
-
     # ------------------------------------------------------------ inside
-
-    def _closing(self, memory: Memory, later: Memory, *, dry: bool) -> Closing:
-        now = self._tools.clock.now()
-        if not dry:
-            because = f"memory {later.id} says so"
-            memory = self._set(memory.id, LoopState.DONE, because, closed=(now, because))
-        return Closing(loop(memory, now), later.id, later.content)
 
     def _set(
         self,
@@ -200,15 +173,6 @@ def _oldest(view: View, tools: Tools) -> list[Memory]:
     if keys is None:
         return list(memories.page(view, PAGE_LIMIT))
     return list(memories.read([int(key) for key in keys[:PAGE_LIMIT]]).values())
-
-
-def _kept_by(memory: Memory, tools: Tools, access: Access) -> Memory | None:
-    """The first later statement that keeps a promise."""
-    view = View(access, Filters(created_since=memory.created_at, statuses=TELLS))
-    terms = query_terms(promise_in(memory)).terms
-    keys = [key for key, _ in tools.store.texts.search(list(terms), view, LATER)]
-    found = tools.store.memories.read(keys)
-    return next((found[key] for key in keys if key in found and is_kept_by(memory, found[key])), None)
 
 
 def _due(given: datetime | str, now: datetime) -> datetime:

@@ -156,9 +156,6 @@ SPELLED: Mapping[str, Spelling] = {
     ),
     "commitments wait": S("commitments.wait", "commitment_id on*", done="waiting"),
     "commitments reopen": S("commitments.reopen", done="reopened"),
-    "commitments review": S(
-        "commitments.review", done="closed|would close", none="no statement says that anything was done"
-    ),
     "triggers list": S(
         "triggers.list", none="there is none: engram triggers add WORD … --load PAGE makes one"
     ),

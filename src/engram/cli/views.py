@@ -35,7 +35,7 @@ from engram.model.maintenance import Run as Maintained
 from engram.model.memory import Memory
 from engram.model.plain import plain
 from engram.model.recall import TimelineStep
-from engram.model.session import Closing, Commitment, Gap, SessionInfo, Trigger
+from engram.model.session import Commitment, Gap, SessionInfo, Trigger
 from engram.rules.chains import Path
 from engram.rules.commitments import last_day
 
@@ -163,11 +163,6 @@ TABLES: Mapping[type, ViewColumns] = {
         ("when", "step", "id", "what"), lambda o, _: [step_row(o)], lambda o: line(o.what)
     ),
     Commitment: _LOOPS,
-    Closing: ViewColumns(
-        ("id", "state", "age", "due", "what"),
-        lambda o, _: [_loop(o.commitment), ("", "", "", "", text((line(o.statement), "dim")))],
-        lambda o: o.commitment.id,
-    ),
     Trigger: ViewColumns(
         ("id", "words", "pages"),
         lambda o, _: [(text((o.id, "cyan")), line(", ".join(o.words)), line(" ".join(o.pages)))],

@@ -297,7 +297,7 @@ def _tagged(memory: Memory, mark: str) -> Effect:
 # ---------------------------------------------------------------- keeping
 # Keeping: what was said since the last time comes in; a promise that it certainly says was kept is closed.
 #
-# A statement that would fit two promises closes none. `memory.commitments.review()` is the same by hand.
+# A statement that would fit two promises closes none.
 
 
 STEP: Final = "commitments"

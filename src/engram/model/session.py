@@ -188,16 +188,6 @@ class Commitment:
     """Why it was closed, if somebody said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """A commitment and the later statement that says it was done."""
-
-    commitment: Commitment
-    memory: str
-    """The id of the statement."""
-    statement: str
-
-
 # ---------------------------------------------------------------- trigger
 # A trigger: words in a message that load extra knowledge pages into the recall pack.
 

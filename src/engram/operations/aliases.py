@@ -11,7 +11,6 @@ TOOLS_BEFORE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "memory_chain": ("facts.chain",),
         "memory_commitment_change": ("commitments.change",),
         "memory_commitment_open": ("commitments.open",),
-        "memory_commitment_review": ("commitments.review",),
         "memory_confirm": ("memories.confirm",),
         "memory_conflict_resolve": ("conflicts.resolve",),
         "memory_consolidate": ("consolidate",),

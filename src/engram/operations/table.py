@@ -187,8 +187,6 @@ GOING_ON = (
       'Keep something that was promised or is owed; `due` is a time or words ("by Friday").',
       "POST /v1/commitments", calls="calls.open_commitment", status=201, tool_gives="commitment",
       example={"text": "Send the report to Anna", "due": "by Friday"}),
-    O("commitments.review", "Close commitments that later statements say, beyond doubt, were kept.",
-      "POST /v1/commitments/review", gives="closings"),
     O("commitments.get", "One commitment.", "GET /v1/commitments/{commitment_id}", reads=True,
       tool_gives="commitment", command="commitments show"),
     O("commitments.close", "Say that a commitment is done, or dropped.",
