@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engram.config import ContextConfig
@@ -66,6 +66,7 @@ def test_a_prompt_is_never_over_its_budget(
 
 
 @given(st.sampled_from(MODELS), st.integers(50, 5_000), st.integers(1, 2_000), st.integers(0, 40))
+@example(next(one for one in MODELS if one.tokenizer == "claude"), 127, 13, 1)
 def test_more_budget_never_shows_less_of_the_best(
     model: LanguageModel, budget: int, more: int, turns: int
 ) -> None:

@@ -257,7 +257,7 @@ def allot(free: int, needs: Mapping[str, Need]) -> dict[str, int]:
     for name in SECTIONS:
         need = needs.get(name, Need())
         if given[name] < min(need.least, need.wanted):
-            _rescue(name, need, given, free)
+            _rescue(name, needs, given, free)
     spare = free - sum(given.values())
     for name in ("recalled", "history", *SECTIONS):
         need = needs.get(name, Need())
@@ -268,19 +268,21 @@ def allot(free: int, needs: Mapping[str, Need]) -> dict[str, int]:
     return given
 
 
-def _rescue(name: str, need: Need, given: dict[str, int], free: int) -> None:
-    """Give a section its least by giving up others, the least important first; or give it up itself."""
-    behind = SECTIONS[SECTIONS.index(name) + 1 :]
-    lacking = min(need.least, need.wanted) - given[name] - (free - sum(given.values()))
+def _rescue(name: str, needs: Mapping[str, Need], given: dict[str, int], free: int) -> None:
+    """Give a section its least by cutting others, the least important first; or give it up itself."""
+    behind, least = SECTIONS[SECTIONS.index(name) + 1 :], min(needs[name].least, needs[name].wanted)
+    lacking = least - given[name] - (free - sum(given.values()))
     if lacking > sum(given[other] for other in behind):
         given[name] = 0
         return
     for other in reversed(behind):
+        left = given[other] - max(0, lacking)
+        left = left if other in needs and left >= needs[other].least else 0
+        lacking -= given[other] - left
+        given[other] = left
         if lacking <= 0:
             break
-        lacking -= given[other]
-        given[other] = 0
-    given[name] = min(need.least, need.wanted)
+    given[name] = least
 
 
 # ---------------------------------------------------------------- telling
