@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.config import PRESETS, RENAMED, SETTINGS, Config, load, overlay, values
+from engram.config import PRESETS, SETTINGS, Config, load, overlay, values
 from engram.errors import ConfigError
 from tests.tables import every
 
@@ -49,14 +49,6 @@ def test_a_file_that_is_missing_or_no_toml_says_so(tmp_path: Path) -> None:
     bad.write_text("this is = = not toml")
     with pytest.raises(ConfigError):
         load(bad, environment={})
-
-
-def test_a_setting_goes_by_its_former_name_too() -> None:
-    config = load(environment={"ENGRAM_EDGES__DRAW": "off"}, arguments={"resume": {"most": 20_000}})
-
-    assert (config.capture.links, config.context.resume_most) == ("off", 20_000)
-    assert set(RENAMED.values()) <= set(values(Config()))
-    assert not set(RENAMED) & set(values(Config()))
 
 
 def test_an_unknown_preset_names_the_known_ones() -> None:

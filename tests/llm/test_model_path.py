@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import socket
 import time
@@ -216,11 +215,6 @@ def test_a_key_that_is_none_breaks_nothing_and_is_not_shown(key: str) -> None:
 
         assert asked.extract([BERLIN]) is None
         assert key not in asked.health().detail
-
-
-def test_a_stream_nobody_asked_for_is_read_all_the_same() -> None:
-    with ScriptedServer(streams(json.dumps({"statements": [statement("Anna moved to Berlin.")]}))) as server:
-        assert contents(advisor(server.url).extract([BERLIN])) == ["Anna moved to Berlin."]
 
 
 def test_a_service_without_schemas_is_asked_more_simply_and_that_is_remembered() -> None:

@@ -183,7 +183,7 @@ def test_every_intent_has_a_row_with_a_reason() -> None:
 
     assert set(rows) == set(Intent)
     assert all(row.reason for row in rows.values())
-    assert all(0 < value <= 2 for row in rows.values() for value in (row.text, row.vector, row.candidates))
+    assert all(0 < value <= 2 for row in rows.values() for value in (row.graph, row.candidates))
 
 
 @given(st.text(max_size=300))

@@ -210,7 +210,6 @@ def test_the_centroid_follows_the_newest_by_three_tenths() -> None:
     found = moved(X, Y)
 
     assert found.centroid.tolist() == pytest.approx([0.7, 0.3, 0.0])
-    assert found.velocity.tolist() == [-1.0, 1.0, 0.0]
     assert found.turns == 2
 
 

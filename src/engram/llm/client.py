@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -164,14 +164,8 @@ def looser(form: Form) -> Form | None:
 
 
 def read(raw: bytes) -> ModelReply | str:
-    """What a response of status 200 says: one JSON object, or a stream of events nobody asked for.
-
-    Where it says nothing, what the service did; no word of it.
-    """
-    text = raw.decode("utf-8", errors="replace").strip()
-    if text.startswith(("data:", "event:", ":")):
-        return _stream(text)
-    answer = parsed(text)
+    """What a response of status 200 says; where it says nothing, what the service did; no word of it."""
+    answer = parsed(raw.decode("utf-8", errors="replace").strip())
     if not isinstance(answer, dict):
         return "answered with something that is no JSON"
     choice = _first_choice(answer)
@@ -219,35 +213,6 @@ def words(content: Any) -> str:
     if isinstance(content, list):
         return "".join(words(part.get("text")) for part in content if isinstance(part, dict))
     return ""
-
-
-def _stream(text: str) -> ModelReply | str:
-    """A stream is whole only when it says so: by its last event, or by a reason for its end."""
-    pieces: list[str] = []
-    usage: tuple[int | None, int | None] = (None, None)
-    whole = refused = False
-    for event in _events(text):
-        if event == "[DONE]":
-            whole = True
-            continue
-        part = parsed(event)
-        if not isinstance(part, dict) or "error" in part:
-            return "broke off its answer"
-        usage = _usage(part) if part.get("usage") else usage
-        choice = _first_choice(part) or {}
-        delta = choice.get("delta")
-        if isinstance(delta, dict):
-            pieces.append(words(delta.get("content")))
-            refused = refused or bool(words(delta.get("refusal")))
-        whole = whole or bool(choice.get("finish_reason"))
-        refused = refused or choice.get("finish_reason") == "content_filter"
-    return ModelReply("".join(pieces), *usage, refused=refused) if whole else "broke off its answer"
-
-
-def _events(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        if line.startswith("data:"):
-            yield line.removeprefix("data:").strip()
 
 
 def _first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -225,14 +225,10 @@ def _decided(scores: Mapping[Intent, float]) -> Guess:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What an intent makes of the plan: factors on the configured weights, and more."""
+    """What an intent makes of the plan."""
 
-    text: float = 1.0
-    vector: float = 1.0
     graph: float = 1.0
-    time: float = 1.0
-    freshness: float = 0.0
-    """How much more a memory of today counts."""
+    """What edges and facts count."""
     prefer: tuple[Kind, ...] = ()
     candidates: float = 1.0
     """Factor on how many candidates are fetched."""
@@ -243,7 +239,7 @@ class Row:
 NEUTRAL: Final = Row(reason="no clear intent")
 
 
-# Where a row moved away from 1.0 lost on the public sets, it went back.
+# No intent weighs words, meaning or times otherwise: where one did, it lost on the public sets.
 ROWS: Final[Mapping[Intent, Row]] = {
     Intent.LOOKUP: Row(reason="one thing is asked for: nothing to add to the configured balance"),
     Intent.EXPLORATORY: Row(candidates=1.5, reason="all there is about something: look further"),

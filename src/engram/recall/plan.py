@@ -495,13 +495,13 @@ def _words(text: str) -> frozenset[str]:
 
 def _weights(question: Question, said: Read, tools: Tools) -> dict[str, float]:
     """The configured weights as intent moves them, and a few Chinese signs; and the caller's own."""
-    settings, row = tools.config.recall, said.row
+    settings = tools.config.recall
     by_text, by_vector = (SHORT_TEXT, SHORT_VECTOR) if short_chinese(question.text) else (1.0, 1.0)
     return {
-        "text": settings.text_weight * row.text * by_text,
-        "vector": settings.vector_weight * row.vector * by_vector,
-        "graph": row.graph,
-        "time": TIME_GAIN * row.time,
+        "text": settings.text_weight * by_text,
+        "vector": settings.vector_weight * by_vector,
+        "graph": said.row.graph,
+        "time": TIME_GAIN,
         **question.wish.weights,
     }
 
@@ -509,7 +509,7 @@ def _weights(question: Question, said: Read, tools: Tools) -> dict[str, float]:
 def _freshness(question: Question, said: Read) -> float:
     if question.wish.freshness is not None:
         return question.wish.freshness
-    return max(said.row.freshness, FRESH_GAIN if said.fresh else 0.0)
+    return FRESH_GAIN if said.fresh else 0.0
 
 
 def _untimed(terms: tuple[str, ...], spans: tuple[Span, ...]) -> tuple[str, ...]:

@@ -167,7 +167,7 @@ def _found(heading: str, lower: str) -> float:
 
 
 # ---------------------------------------------------------------- momentum
-# Momentum: vectors of turns come in; where the conversation is, which way it goes and how surely comes out.
+# Momentum: vectors of turns come in; where the conversation is and how surely comes out.
 #
 # "ok, deploy it" says little by itself. Blended with the centroid of the last turns it asks about what they
 # were about.
@@ -187,11 +187,10 @@ WORD_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Momentum:
-    """The centroid of the last turns, its velocity, and how steady both are. A new one for each turn."""
+    """The centroid of the last turns, and how steady it is. A new one for each turn."""
 
     space: Space
     centroid: Floats
-    velocity: Floats
     confidence: float = GROWTH
     turns: int = 1
 
@@ -218,13 +217,12 @@ def moved(
     if not vector.any():
         return before
     if before is None or before.space != space:
-        return Momentum(space, vector, vector * 0.0)
+        return Momentum(space, vector)
     share = alpha * min(1.0, weight)
     confidence = min(1.0, before.confidence + GROWTH * (1.0 - before.confidence) * weight)
     return Momentum(
         space=space,
         centroid=share * vector + (1.0 - share) * before.centroid,
-        velocity=vector - before.centroid,
         confidence=confidence * (1.0 - 0.5 * weight * away(cosine(vector, before.centroid), space)),
         turns=before.turns + 1,
     )

@@ -324,7 +324,6 @@ def _momentum(one: Momentum | None) -> dict[str, Any] | None:
     return {
         "space": [one.space.model, one.space.dims, one.space.version],
         "centroid": _packed(one.centroid),
-        "velocity": _packed(one.velocity),
         "confidence": one.confidence,
         "turns": one.turns,
     }
@@ -336,7 +335,6 @@ def _momentum_from(told: dict[str, Any] | None) -> Momentum | None:
     return Momentum(
         Space(*told["space"]),
         _unpacked(told["centroid"]),
-        _unpacked(told["velocity"]),
         float(told["confidence"]),
         int(told["turns"]),
     )
