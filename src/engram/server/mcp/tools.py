@@ -195,8 +195,9 @@ class Tool:
         operations = [one.operation for one in self.actions.values()]
         reads = all(operation.reads for operation in operations)
         answers: dict[str, Schema] = {}
-        for action in self.actions.values():
-            answers = {**action.answers, **answers}
+        for name, schema in (one for action in self.actions.values() for one in action.answers.items()):
+            # What two actions answer with differently may be either: entities.split gives none now and then.
+            answers[name] = schema if answers.setdefault(name, schema) == schema else {}
         always = _required(self.only.operation) if self.only else []
         return {
             "name": self.name,
