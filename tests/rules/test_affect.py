@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.memory import Affect
-from engram.rules.importance import MOST_STIRRED, affect, sentiment
+from engram.rules.importance import MOST_STIRRED, affect
 from engram.text import feelings
+from engram.text.feelings import sentiment
 from tests.tables import every
 
 FELT = (
@@ -57,7 +58,8 @@ FELT = (
 
 @every(("text", "expected"), FELT)
 def test_a_text_has_a_sentiment(text: str, expected: str) -> None:
-    assert sentiment(affect(text)) == expected
+    felt = affect(text)
+    assert sentiment(felt.valence, felt.intensity) == expected
 
 
 @every(
@@ -98,7 +100,7 @@ def test_what_has_no_direction_alone_is_never_a_mixed_feeling() -> None:
     loud = affect("ACTUALLY, do it NOW, ASAP!!!", novelty=1.0)
 
     assert loud.intensity == MOST_STIRRED < feelings.MUCH
-    assert sentiment(loud) == "neutral"
+    assert sentiment(loud.valence, loud.intensity) == "neutral"
 
 
 def test_the_outcome_of_a_task_gives_a_direction() -> None:
@@ -134,4 +136,4 @@ def test_affect_stays_within_its_bounds(text: str, novelty: float, outcome: str)
     assert -1.0 <= felt.valence <= 1.0
     assert 0.0 <= felt.intensity <= 1.0
     assert 0.0 <= felt.arousal <= 1.0
-    assert sentiment(felt) in {"positive", "negative", "neutral", "mixed"}
+    assert sentiment(felt.valence, felt.intensity) in {"positive", "negative", "neutral", "mixed"}

@@ -53,15 +53,6 @@ def faded(drawn: float, idle_days: float) -> float:
     return min(drawn, max(EDGE_FLOOR, round(drawn - EDGE_LOSS * spans, 9)))
 
 
-def confirmed(drawn: float) -> float:
-    """The confidence of an edge that is drawn again or proved itself.
-
-    >>> confirmed(0.5), confirmed(0.95)
-    (0.6, 1.0)
-    """
-    return min(1.0, drawn + EDGE_GAIN)
-
-
 Links = Callable[[Sequence[int]], Iterable[Link]]
 """The links at these keys."""
 

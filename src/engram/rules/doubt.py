@@ -215,7 +215,6 @@ GAP = "gap"
 """The kind of sketch that a gap is kept as, and of the judgement that one is closed."""
 IN_VAIN = "asked"
 """The kind of sketch that counts questions about a name that found nothing."""
-KINDS = (UNKNOWN, MISSING, CONFLICT, DUE, STALE, ASKED)
 WEIGHTS = {CONFLICT: 0.9, ASKED: 0.7, STALE: 0.6, DUE: 0.5, UNKNOWN: 0.4, MISSING: 0.3}
 """How much it matters to know, before it is counted how often something is spoken of."""
 QUOTED = 160

@@ -42,13 +42,10 @@ STALE_DECAY = 0.65  # decay from which an unverified memory is stale
 # direction.
 
 
-NEUTRAL: Final = Affect()
-
-
 def affect(text: str, *, novelty: float = 0.0, outcome: str = "") -> Affect:
     """How `text` felt; `novelty` from 0 (well known) to 1, `outcome` as a task reports it ("failed", "成功").
 
-    >>> affect("The meeting is on Monday") == NEUTRAL
+    >>> affect("The meeting is on Monday") == Affect()
     True
     >>> joy, anger = affect("I love this, amazing!"), affect("I hate it when the build breaks")
     >>> joy.valence > 0.5, anger.valence < -0.5, affect("Deployed v2", outcome="failed").valence < 0
@@ -69,17 +66,6 @@ def affect(text: str, *, novelty: float = 0.0, outcome: str = "") -> Affect:
         intensity=_within(felt + stirred + abs(ended)),
         arousal=_within(LEXICAL * tone.arousal + stirred + abs(ended) / 2),
     )
-
-
-def sentiment(affect: Affect) -> str:
-    """`positive`, `negative`, `neutral`, or `mixed` when much is felt in both directions.
-
-    >>> sentiment(affect("Great food but terrible, rude service"))
-    'negative'
-    >>> sentiment(Affect(valence=0.0, intensity=0.7, arousal=0.4)), sentiment(NEUTRAL)
-    ('mixed', 'neutral')
-    """
-    return feelings.sentiment(affect.valence, affect.intensity)
 
 
 MOST_STIRRED: Final = 0.45
@@ -206,11 +192,6 @@ class Importance:
     confirmations: float
     activation: float
     total: float
-
-    def told(self) -> str:
-        """The factors in words, for an explanation."""
-        named = ((name, getattr(self, name)) for name in self.__slots__ if name != "total")
-        return ", ".join(f"{name} {value:.2f}" for name, value in named)
 
 
 def effective_importance(

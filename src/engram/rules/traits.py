@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from engram.model.capture import Draft
 
 USUAL = Config()
-BY_HAND: Final = frozenset({"human", "agent"})
-"""Sources that word a memory themselves; every other one had it taken out of something."""
 TALK: Final = "session"
 """The source of what was taken out of talk."""
 EXPORTS: Final = frozenset({"chatgpt", "claude", "messages"})

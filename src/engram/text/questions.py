@@ -98,7 +98,6 @@ def _any(heading: str) -> re.Pattern[str]:
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|`[^`]*`")
 _SPEAKER = re.compile(r"\b(?:i|im|ive|my|mine|our|we)\b|我")
 _FOR_ME = re.compile(r"[帮给替为]我")
-_TAIL = re.compile(r"(?:[,;，；]\s*|\s+-+\s+)(?:so\s+|and\s+|所以)?(?P<clause>[^,;，；]+)$")
 
 
 def is_request(clause: str) -> bool:

@@ -136,7 +136,6 @@ _TAIL: Final = 60
 
 
 NAME: Final = r"[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){0,2}"
-WHO: Final = rf"(?P<who>I|[Ww]e|{NAME})"
 
 
 @read_once
