@@ -103,6 +103,8 @@ def test_the_whole_is_the_weighted_sum_of_its_factors() -> None:
     memory = replace(PLAIN, usage=usage, affect=Affect(valence=0.5), last_accessed=after(3))
     found = effective_importance(memory, [after(1), after(2), after(3)], after(4))
     assert found.total == pytest.approx(sum(WEIGHTS[name] * getattr(found, name) for name in WEIGHTS))
+    assert "base 0.45" in found.told()
+    assert "total" not in found.told()
 
 
 def test_the_nine_weights_are_those_of_the_factors_and_sum_to_one() -> None:

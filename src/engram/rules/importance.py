@@ -193,6 +193,11 @@ class Importance:
     activation: float
     total: float
 
+    def told(self) -> str:
+        """The factors in words, for an explanation."""
+        named = ((name, getattr(self, name)) for name in self.__slots__ if name != "total")
+        return ", ".join(f"{name} {value:.2f}" for name, value in named)
+
 
 def effective_importance(
     memory: Memory, uses: Sequence[datetime], now: datetime, config: Config = USUAL
