@@ -1,9 +1,13 @@
 """Told, then asked in other words: lives of our own, apart from every public set.
 
     PYTHONPATH=. python benchmarks/told_asked.py [--verbose]
+    PYTHONPATH=. python benchmarks/told_asked.py --requests [--verbose]
 
 Prints the share of questions whose answer stands first and among the first three, and the share of things
 never told that are left empty. Their misses were seen while recall was changed: no figure kept aside.
+
+With `--requests`: the share of requests ("what should I cook tonight?") whose prompt holds what was told and
+bears on them, and how many memories a prompt holds. Three hundred made-up notes lie around.
 """
 
 from __future__ import annotations
@@ -16,9 +20,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from engram import Engram
+from engram.bench.speed import drafts
 from engram.testing import FakeClock
 
 DATA = Path(__file__).parent / "data" / "told_then_asked.tsv"
+REQUESTS = DATA.with_name("told_then_requested.tsv")
+NOTES, SEED = 300, 7
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ASKED_AFTER = timedelta(days=60)
 SOON_AFTER = timedelta(days=1)
@@ -52,18 +59,18 @@ class Line:
         return None if any(over) else place
 
 
-def lines() -> Iterator[Line]:
+def lines(file: Path = DATA) -> Iterator[Line]:
     """All of them, in the order told."""
-    for row in DATA.read_text(encoding="utf-8").splitlines():
+    for row in file.read_text(encoding="utf-8").splitlines():
         if row and not row.startswith("#"):
             life, day, *rest = row.split("\t")
-            yield Line(life, int(day), *rest)
+            yield Line(life, int(day), *rest, *[""] * (2 - len(rest)))
 
 
-def lives() -> dict[str, list[Line]]:
+def lives(file: Path = DATA) -> dict[str, list[Line]]:
     """All of them, life by life."""
     found: dict[str, list[Line]] = defaultdict(list)
-    for line in lines():
+    for line in lines(file):
         found[line.life].append(line)
     return found
 
@@ -87,11 +94,38 @@ def asked(told: list[Line], memory: Engram) -> Iterator[tuple[Line, list[str]]]:
             yield line, [hit.memory.content for hit in memory.recall(line.question, dry=True)]
 
 
+def prompts(*, verbose: bool) -> None:
+    """Ask for the prompt of each request and print the figures."""
+    for life, told in lives(REQUESTS).items():
+        clock = FakeClock(START)
+        with Engram.open(":memory:", clock=clock) as memory:
+            memory.remember_many(list(drafts(SEED, NOTES)))
+            tell(told, memory, clock)
+            shown: list[int] = []
+            missed = []
+            for line in told:
+                if line.question:
+                    prompt = memory.context(line.question)
+                    held = [memory.get(one).content for one in prompt.ids]
+                    shown.append(len(held))
+                    if not line.is_in("\n".join(held)):
+                        missed.append((line, held))
+        share, each = 1 - len(missed) / len(shown), sum(shown) / len(shown)
+        print(f"{life}: {len(shown)} requested, held {share:.2f}, {each:.1f} memories a prompt")
+        for line, held in missed if verbose else ():
+            print(f"  missed: {line.right!r} for {line.question!r}; {len(held)} held: {held[:3]}")
+
+
 def main() -> None:
     """Ask everything and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="print what was missed")
-    verbose = parser.parse_args().verbose
+    parser.add_argument("--requests", action="store_true", help="prompts for requests instead of answers")
+    given = parser.parse_args()
+    verbose = given.verbose
+    if given.requests:
+        prompts(verbose=verbose)
+        return
     for life, told in lives().items():
         first = within = empty = never = count = 0
         clock = FakeClock(START)

@@ -16,10 +16,10 @@ def filled(shell: Shell) -> Shell:
     return shell
 
 
-def test_the_best_hit_comes_first_with_score_and_id(filled: Shell) -> None:
+def test_the_best_hit_comes_first_with_how_well_it_fits_and_its_id(filled: Shell) -> None:
     header, first, *_ = filled.says("recall", "which editor do I use?").splitlines()
 
-    assert header.split() == ["#", "score", "id", "age", "memory"]
+    assert header.split() == ["#", "fits", "id", "age", "memory"]
     assert first.split()[0] == "1"
     assert first.endswith(EDITOR)
 

@@ -47,6 +47,26 @@ def test_what_is_vital_is_there_whatever_is_asked(memory: Engram) -> None:
     assert vital.id in memory.context("hello there", budget=110).ids
 
 
+def test_what_bears_on_a_request_is_there_though_nobody_asks_for_it(memory: Engram) -> None:
+    for said in (
+        "My doctor put me on warfarin after the clot",
+        "please keep your replies to two lines",
+        "Our landlord Mr Berg lives downstairs",
+        "I get seasick on every boat",
+    ):
+        memory.observe(said, session="monday")
+    memory.flush("monday")
+    memory.remember("The staging database is reset every Sunday night")
+
+    wanted = memory.context("got a headache, which painkiller would be best?").system_prompt
+    explained = memory.context("how do tides work?").system_prompt
+
+    assert "warfarin" in wanted
+    assert "two lines" in wanted
+    assert "two lines" in explained
+    assert "staging database" not in wanted
+
+
 def test_what_changes_is_seen_at_once(memory: Engram) -> None:
     vital = memory.remember("Never deploy on a Friday", priority="P0").memory
     assert vital.id in memory.context("tea").ids

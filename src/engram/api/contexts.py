@@ -6,14 +6,14 @@ list memories and recall is enough. A block is data: it says so, and nothing ins
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from engram.config import ContextConfig
 from engram.context import budget as context_budget
 from engram.context.budget import one_line
 from engram.context.build import PromptRequest, build
-from engram.errors import WrongType
+from engram.errors import EmbedderError, WrongType
 from engram.lazily import dataclass
 from engram.model.context import (
     Context,
@@ -33,11 +33,17 @@ if TYPE_CHECKING:
     from engram.model.knowledge import Abstraction
     from engram.model.scope import Access, Scope
 
+Place = TypeVar("Place")
+Found = TypeVar("Found")
 
 STANDING: Final = 100
 """So many memories that matter whatever is asked are looked at."""
 IMPORTANT: Final = 0.7
 """From this importance on a memory belongs into a prompt that asks for nothing."""
+RECENT: Final = 200
+"""So many of the latest memories are looked through for what whoever asks told of themselves."""
+OWN: Final = 16
+"""So many of these stand in a prompt: of 98 requests 94 had what bears on them there, with 8 of them 83."""
 TURNS: Final = 400
 """So many of the last turns of a session are its history when a caller brings none."""
 LONG: Final = 50
@@ -104,6 +110,7 @@ class Contexts:
             sections=wanted.sections or Sections(),
             budget=budget,
             standing=tuple(memory for memory in self._standing(wanted) if not memory.is_over(now)),
+            own=tuple(memory for memory in self._own(wanted) if not memory.is_over(now)),
             tree=wanted.tree or learned.tree(scope=wanted.scope),
             known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
             summarize=(None if isinstance(advisor, NoAdvisor) else advisor.summarize),
@@ -111,10 +118,10 @@ class Contexts:
         return build(asked, lambda limit: self._found(wanted, limit))
 
     def _found(self, wanted: PromptOptions, limit: int) -> Sequence[Hit]:
-        from engram.api.recalling import QUERY_LIMIT
-
         if wanted.hits is not None or not wanted.question.strip():
             return wanted.hits or ()
+        from engram.api.recalling import QUERY_LIMIT
+
         settings = self._caller.tools.config.recall
         question = Question(
             text=wanted.question[:QUERY_LIMIT],
@@ -129,16 +136,49 @@ class Contexts:
         )
         return self._recalling.answer(question).hits
 
+    def _own(self, wanted: PromptOptions) -> tuple[Memory, ...]:
+        """What whoever asks told of themselves of late and lies nearest to the message, however far it is.
+
+        Who wants a recipe does not say what they cannot eat: no word of it leads there.
+        """
+        import numpy as np
+
+        from engram.recall.judge import is_own
+
+        def told(access: Access) -> dict[int, Memory]:
+            found = {memory.id: memory for memory in memories.page(View(access, Filters(tiers=OPEN)), RECENT)}
+            keys = memories.keys([memory.id for memory in found.values() if is_own(memory)])
+            return {key: found[memory_id] for memory_id, key in keys.items()}
+
+        tools, access = self._caller.tools, self._caller.at(wanted.scope)
+        memories = tools.store.memories
+        if not wanted.question.strip() or not (own := self._kept("own", access, told)):
+            return ()
+        try:
+            space, vector = tools.embedder.embed_query(wanted.question)
+        except EmbedderError:
+            return ()
+        nearest = tools.index.ask(space, vector, access).among(np.array(sorted(own), np.int64), OWN)
+        return tuple(own[key] for key, _ in nearest)
+
     def _standing(self, wanted: PromptOptions) -> tuple[Memory, ...]:
-        """What matters whatever is asked; kept until the next event, as hardly any memory is of this kind."""
-        tools, bare = self._caller.tools, not wanted.question.strip()
-        now, place = tools.store.ledger.newest(), (self._caller.at(wanted.scope), bare)
-        at, kept = tools.kept.get("standing", ("", {}))
-        known: dict[tuple[Access, bool], tuple[Memory, ...]] = kept if at == now else {}
+        """What matters whatever is asked, as hardly any memory does."""
+
+        def found(place: tuple[Access, bool]) -> tuple[Memory, ...]:
+            views = (View(place[0], filters) for filters in standing(bare=place[1]))
+            return tuple(
+                memory for view in views for memory in self._caller.tools.store.memories.page(view, STANDING)
+            )
+
+        return self._kept("standing", (self._caller.at(wanted.scope), not wanted.question.strip()), found)
+
+    def _kept(self, name: str, place: Place, look_up: Callable[[Place], Found]) -> Found:
+        """What was looked up for a place, kept until the next event."""
+        now = self._caller.tools.store.ledger.newest()
+        at, kept = self._caller.tools.kept.get(name, ("", {}))
+        known: dict[Place, Found] = kept if at == now else {}
         if place not in known:
-            views = (View(place[0], filters) for filters in standing(bare=bare))
-            memories = tuple(memory for view in views for memory in tools.store.memories.page(view, STANDING))
-            tools.kept["standing"] = (now, known := {**known, place: memories})
+            self._caller.tools.kept[name] = (now, known := {**known, place: look_up(place)})
         return known[place]
 
     def _history(self, wanted: PromptOptions) -> tuple[Message, ...]:
@@ -227,9 +267,10 @@ def line_of(memory: Memory, text: str) -> str:
 
 
 def standing(*, bare: bool) -> tuple[Filters, ...]:
-    """What matters whatever is asked: what is vital or pinned; without a question also what is important."""
+    """What matters whatever is asked: vital, pinned, how to answer; without a question also the important."""
     always = (
         Filters(priorities=frozenset({Priority.P0}), tiers=OPEN),
         Filters(pinned=True, tiers=OPEN),
+        Filters(categories=frozenset({"instruction"}), tiers=OPEN),
     )
     return (*always, Filters(min_importance=IMPORTANT, tiers=OPEN)) if bare else always

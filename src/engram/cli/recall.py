@@ -267,20 +267,19 @@ def say_sessions(run: CommandRun, answer: Recall) -> None:
 
 
 def hit_table(answer: Recall, now: datetime) -> Table:
-    """Rank, score, id, age and content of each hit; the score's bar is measured against the best."""
-    best = max((hit.score for hit in answer), default=0.0) or 1.0
+    """Rank, relevance, id, age and content of each hit: the best of poor hits is shown as a poor one."""
     rows = [
         (
             text((str(place), "dim")),
-            f"{hit.score:.2f}",
-            text((bar(hit.score / best), "green")),
+            f"{hit.relevance:.2f}",
+            text((bar(hit.relevance), "green")),
             text((short(hit.memory.id), "cyan")),
             text((age(hit.memory.happened_at, now), "dim")),
             text(*marks(hit.memory), *spoken_by(hit.memory), line(_words(hit))),
         )
         for place, hit in enumerate(answer, 1)
     ]
-    return table(("#", "score", "", "id", "age", "memory"), rows)
+    return table(("#", "fits", "", "id", "age", "memory"), rows)
 
 
 def _words(hit: Hit) -> str:

@@ -147,6 +147,8 @@ TREE_SHARE: Final = 0.25
 """At most this share of what the best leaves goes to the abstraction tree."""
 STANDING: Final = 0.5
 """What a memory is worth that matters whatever is asked, but was not found for the question."""
+OWN: Final = 0.2
+"""The same of what whoever asks told of themselves: as much as a fair hit at the seventh place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,17 +196,19 @@ class _Telling:
 
 
 def offers(
-    hits: Iterable[Hit], standing: Iterable[Memory], said: Iterable[str] = ()
+    hits: Iterable[Hit], standing: Iterable[Memory], said: Iterable[str] = (), own: Iterable[Memory] = ()
 ) -> tuple[list[Offer], int]:
     """What may be told, the best first, each thing once; and how many were kept out as suspect.
 
-    `standing` is what matters whatever is asked, `said` what the prompt holds already.
+    `standing` is what matters whatever is asked, `said` what the prompt holds already, `own` what whoever
+    asks told of themselves.
     """
     found = [
         Offer(hit.memory, text_tokens.value(rank, hit.relevance), hit.relevance)
         for rank, hit in enumerate(hits)
     ]
     found += [Offer(memory, STANDING) for memory in standing]
+    found += [Offer(memory, OWN) for memory in own]
     seen = {content_hash(text) for text in said}
     ids: set[str] = set()
     kept: list[Offer] = []
@@ -360,6 +364,8 @@ class PromptRequest:
     """Tokens of the whole prompt; None: what the model takes."""
     standing: tuple[Memory, ...] = ()
     """Memories that matter whatever is asked."""
+    own: tuple[Memory, ...] = ()
+    """What whoever asks told of themselves and may bear on it."""
     tree: Abstraction | None = None
     known: Knowing | None = None
     summarize: Summarize | None = field(default=None, compare=False)
@@ -458,7 +464,7 @@ class _Draft:
         asked = self._asked
         said = [slot.content for slot in asked.sections.working]
         hits = found(memories_for(room)) if room else ()
-        offered, suspects = offers(hits, asked.standing, said)
+        offered, suspects = offers(hits, asked.standing, said, asked.own)
         packed = pack(offered, room, self._ruler, MOST_MEMORIES, asked.tree)
         notes = [f"{suspects} left out: they read like commands to a model"] if suspects else []
         if len(packed.shown) < packed.of:
