@@ -1,7 +1,7 @@
 """What somebody has a reason to turn, with its range, its meaning and where it comes from.
 
 Every other number is a named constant beside its rule. A preset only sets settings: a number that differs
-from preset to preset is therefore one.
+from preset to preset is therefore one. Settings that were renamed go on to work under their former names.
 
 Values come, later ones winning, from: the defaults here, a preset, a TOML file, the environment
 (`ENGRAM_RECALL__LIMIT=20`), and arguments (`{"recall.limit": 20}`). A bad value names itself and its range.
@@ -807,7 +807,8 @@ def change_now(config: Config, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _overlaid(config: Config, values: Mapping[str, Any]) -> Config:
-    for name, value in values.items():
+    for given, value in values.items():
+        name = RENAMED.get(given, given)
         group, _, key = name.partition(".")
         checked = _checked(name, value)
         changed = replace(getattr(config, group), **{key: checked}) if key else checked
@@ -857,6 +858,22 @@ def _collect() -> Iterator[Setting]:
 
 SETTINGS: tuple[Setting, ...] = tuple(_collect())
 _BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+
+
+RENAMED: Final[Mapping[str, str]] = {
+    "doubt.model_calls": "maintain.model_calls",
+    "edges.draw": "capture.links",
+    "importance.loss_a_day": "forgetting.importance_loss",
+    "knowledge.model_calls": "maintain.model_calls",
+    "lifecycle.unverified_days": "forgetting.unverified_days",
+    "pack.words": "context.pack_words",
+    "remember.speculative_below": "capture.speculative_below",
+    "remember.speculative_days": "capture.speculative_days",
+    "resume.characters": "context.resume_characters",
+    "resume.most": "context.resume_most",
+    "trust.half_life_days": "retention.half_life_days",
+}
+"""Settings under the names of earlier versions, which go on to work."""
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.config import PRESETS, SETTINGS, Config, load, overlay, values
+from engram.config import PRESETS, RENAMED, SETTINGS, Config, load, overlay, values
 from engram.errors import ConfigError
 from tests.tables import every
 
@@ -100,6 +100,14 @@ def test_a_preset_is_named_by_argument_variable_or_file_and_lies_below_all_else(
     assert capped.forgetting.buffer_cap == 7
     with pytest.raises(ConfigError, match="no preset 'imaginary'"):
         load(environment={"ENGRAM_PRESET": "imaginary"})
+
+
+def test_a_setting_goes_by_its_former_name_too() -> None:
+    config = load(environment={"ENGRAM_EDGES__DRAW": "off"}, arguments={"resume": {"most": 20_000}})
+
+    assert (config.capture.links, config.context.resume_most) == ("off", 20_000)
+    assert set(RENAMED.values()) <= set(values(Config()))
+    assert not set(RENAMED) & set(values(Config()))
 
 
 def test_a_memory_is_opened_with_a_preset_and_nested_settings() -> None:

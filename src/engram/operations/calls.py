@@ -132,6 +132,17 @@ def reopen_commitment(
     return memory.commitments.reopen(commitment_id, due=due, because=because)
 
 
+def change_commitment(
+    memory: Engram, commitment_id: str, state: str, *, on: str = "", due: str | None = None, because: str = ""
+) -> Commitment:
+    """Bring a commitment into a state: open, waiting, done or dropped."""
+    if state == "waiting":
+        return memory.commitments.wait(commitment_id, on)
+    if state == "open":
+        return memory.commitments.reopen(commitment_id, due=due, because=because)
+    return memory.commitments.close(commitment_id, state, because=because)
+
+
 def settings(memory: Engram) -> Mapping[str, Any]:
     """The settings in force; what is secret is not shown."""
     return {

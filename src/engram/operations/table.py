@@ -197,6 +197,8 @@ GOING_ON = (
     O("commitments.reopen", "Open a commitment again; `due` moves the day: a time, or words.",
       "POST /v1/commitments/{commitment_id}/reopen", calls="calls.reopen_commitment", tool_gives="commitment",
       example={"due": "by Monday"}),
+    O("commitments.change", "Say that a commitment is done, dropped, waiting on somebody, or open again.",
+      calls="calls.change_commitment", tool="", tool_gives="commitment", command=""),
     O("triggers.list", "Words in a message that load pages into the pack, oldest first.", "GET /v1/triggers",
       gives="triggers", reads=True),
     O("triggers.add", "When a message holds one of the words, the pack also tells the pages.",

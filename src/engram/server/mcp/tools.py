@@ -1,7 +1,7 @@
 """Tools made from the table of operations: one for each noun with its actions, beside those made by hand.
 
 An agent that leaves the action out is understood by what it says: the first action that takes all of it and
-lacks nothing. Two tools that clients of other systems call work without being listed.
+lacks nothing. Old names of tools still work when they are called; they are not listed any more.
 """
 
 from __future__ import annotations
