@@ -73,7 +73,7 @@ def test_every_example_is_one_that_may_be_sent() -> None:
     bare = {
         one.name for call in OPERATIONS.values() for one in call.parameters if call.example_of(one) is None
     }
-    assert bare == {"before", "cursor", "fact", "plan", "profile", "rerank", "sections"}
+    assert bare == {"before", "cursor", "fact", "plan", "profile", "rerank", "sections", "state"}
 
 
 def test_a_choice_of_words_is_told_once_and_every_answer_in_json_has_fields() -> None:
