@@ -17,6 +17,7 @@ from engram.capture import change
 from engram.errors import InvalidInput, NotFound, WorkspaceError
 from engram.lazily import dataclass
 from engram.model.capture import Draft
+from engram.model.clock import written_moment
 from engram.model.facts import EdgeType
 from engram.model.memory import ANY_STATUS, Memory, Policy, Priority, Status
 from engram.model.plain import plain, scope_from
@@ -439,7 +440,7 @@ class FolderReader:
                 memory = receipt.memory
                 self.told.created.append(memory.id)
                 self.touched.update(filter(None, (memory.id, receipt.other)))
-            verified = ledger.moment_of(item.piece.fields.get("verified_at"))
+            verified = written_moment(item.piece.fields.get("verified_at"))
             if verified and (memory.verified_at is None or memory.verified_at.date() != verified.date()):
                 because = f"verified in {item.path}"
                 memory = change.revise(
@@ -480,7 +481,7 @@ class FolderReader:
         record = notes.item_record(item.piece, item.name, item.path)
         if record is None:
             return None
-        time_ = ledger.moment_of(record.get("event_time"))
+        time_ = written_moment(record.get("event_time"))
         told = {"category": record["category"], "details": record["details"], "event_time": time_}
         if item.name == "":
             told["category"] = None

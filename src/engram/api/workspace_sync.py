@@ -25,6 +25,7 @@ from engram.api.workspace_reading import (
     open_conflicts,
 )
 from engram.errors import WorkspaceError
+from engram.model.clock import written_moment
 from engram.model.facts import Edge, EdgeType
 from engram.model.memory import Memory, Status
 from engram.ports import Unit
@@ -408,7 +409,7 @@ class FolderSync(FolderReader):
         """First the archive, then the ledger: cut off in between, an event stands in both, lost in none."""
         years: dict[str, list[Mapping[str, Any]]] = {}
         for event in events:
-            at = ledger.moment_of(event.get("ts"))
+            at = written_moment(event.get("ts"))
             years.setdefault(f"{at:%Y}" if at else f"{self.caller.tools.here():%Y}", []).append(event)
         for year, some in years.items():
             path = f"memory/ledger-archive-{year}.jsonl"

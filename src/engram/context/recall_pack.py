@@ -12,6 +12,7 @@ from engram.context.budget import doubt, forms_telling, one_line, short_id
 from engram.context.build import NOTE, DocumentItem, DocumentSection, Layout
 from engram.context.resume import in_workspace
 from engram.lazily import dataclass
+from engram.model.clock import written_moment
 from engram.model.context import BriefSection, RecallPack
 from engram.model.memory import Layer, Memory, Priority, Status
 from engram.model.session import Commitment, LoopState, Trigger
@@ -189,8 +190,8 @@ def age(memory: Memory, today: date) -> int:
 
     What came out of a conversation was said then; anything else when it was stored.
     """
-    told = memory.details.get("said_at")
-    said = _day(told) or (memory.happened_at if memory.session else memory.local(memory.created_at)).date()
+    told = written_moment(memory.details.get("said_at"))
+    said = (told or (memory.happened_at if memory.session else memory.local(memory.created_at))).date()
     again = [memory.local(memory.modified_at).date()] if memory.usage.repeated else []
     sure = [memory.local(memory.verified_at).date()] if memory.verified_at else []
     return max(0, (today - max([said, *again, *sure])).days)
@@ -256,13 +257,6 @@ def by_recency(memory: Memory, today: date) -> tuple[object, ...]:
 
 def _names(name: str, text: str) -> bool:
     return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _day(value: object) -> date | None:
-    try:
-        return datetime.fromisoformat(value).date() if isinstance(value, str) else None
-    except ValueError:
-        return None
 
 
 # ---------------------------------------------------------------- layout

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from engram.errors import WorkCancelled
 from engram.lazily import zoneinfo
@@ -105,6 +105,21 @@ def here(moment: datetime, zone: tzinfo) -> datetime:
     16
     """
     return moment if moment.utcoffset() else moment.astimezone(zone)
+
+
+def written_moment(value: Any) -> datetime | None:
+    """A time as it stands written: ISO 8601, or a day; of UTC where no offset is said; None for what is none.
+
+    >>> written_moment("2026-01-28T14:03:11-05:00").hour, written_moment("2026-01-28").day
+    (14, 28)
+    >>> written_moment("soon"), written_moment(None)
+    (None, None)
+    """
+    try:
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
+    except (ValueError, AttributeError):
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def to_micros(moment: datetime) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import field, fields, replace
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
@@ -12,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from engram.lazily import dataclass
+from engram.model.clock import written_moment
 from engram.model.scope import Scope
 
 # ---------------------------------------------------------------- axes
@@ -308,12 +308,7 @@ class Memory:
     @property
     def heard_at(self) -> datetime:
         """When it was said: what "yesterday" in its words counts from."""
-        told = self.details.get("heard_at")
-        if isinstance(told, str):
-            with suppress(ValueError):
-                heard = datetime.fromisoformat(told)
-                return heard if heard.tzinfo else self.happened_at
-        return self.happened_at
+        return written_moment(self.details.get("heard_at")) or self.happened_at
 
     @property
     def told_by(self) -> str:

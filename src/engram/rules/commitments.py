@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from engram.model.clock import written_moment
 from engram.model.memory import Memory
 from engram.model.session import Commitment, LoopState
 from engram.rules.traits import is_reference
@@ -34,9 +35,9 @@ def loop(memory: Memory, now: datetime) -> Commitment:
     ('open', 7, True)
     """
     state, opened = state_of(memory), said_at(memory)
-    closed = _time(memory.details.get("closed_at"))
-    due = _time(memory.details["due"]) if "due" in memory.details else due_in(promise_in(memory), opened)
-    whom = memory.details.get("waiting_on")
+    closed = written_moment(memory.details.get("closed_at"))
+    told, whom = memory.details, memory.details.get("waiting_on")
+    due = written_moment(told["due"]) if "due" in told else due_in(promise_in(memory), opened)
     return Commitment(
         id=memory.id,
         text=promise_in(memory),
@@ -181,14 +182,3 @@ def is_kept_by(commitment: Memory, statement: Memory) -> bool:
         and statement.told_by.lower() == commitment.told_by.lower()
         and keeps(statement.content, promise_in(commitment), statement.happened_at)
     )
-
-
-def _time(value: Any) -> datetime | None:
-    """A time as details keep it; None for whatever is none."""
-    if not isinstance(value, str):
-        return None
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return found if found.tzinfo else None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from engram.lazily import dataclass
 from engram.model.capture import Draft
-from engram.model.clock import check_cancelled, here
+from engram.model.clock import check_cancelled, here, written_moment
 from engram.model.facts import Named
 from engram.model.memory import (
     UTC_OFFSET,
@@ -117,7 +116,7 @@ class _Times(NamedTuple):
 
 
 def _times(draft: Draft, kind: str, tools: Tools) -> _Times:
-    now, told, heard = tools.clock.now(), draft.event_time, _heard(draft)
+    now, told, heard = tools.clock.now(), draft.event_time, written_moment(draft.details.get("heard_at"))
     said = here(heard or told or now, tools.zone)
     if told is None:
         return _Times(now, said, _happened(draft.content, kind, said))
@@ -212,16 +211,6 @@ def without_words(
         left,
         "",
     )
-
-
-def _heard(draft: Draft) -> datetime | None:
-    """When it was said, where that is not when it happened."""
-    told = draft.details.get("heard_at")
-    if not isinstance(told, str):
-        return None
-    with suppress(ValueError):
-        return datetime.fromisoformat(told)
-    return None
 
 
 def _priority(draft: Draft, usual: Priority, tools: Tools) -> Priority:

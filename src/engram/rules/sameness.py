@@ -14,7 +14,6 @@ found by their hash before this rule is asked, count as a repetition of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -22,6 +21,7 @@ from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 
 from engram.lazily import dataclass
+from engram.model.clock import written_moment
 from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words
 from engram.text.assertion import ASSERTED, Stance, change_told, judged, model_change
@@ -111,12 +111,7 @@ class NewStatement:
     @cached_property
     def said_at(self) -> datetime:
         """When it was said: a move told of today counts from today, whenever it happened."""
-        told = self.details.get("said_at")
-        if isinstance(told, str):
-            with suppress(ValueError):
-                said = datetime.fromisoformat(told)
-                return said if said.tzinfo else self.memory.happened_at
-        return self.memory.happened_at
+        return written_moment(self.details.get("said_at")) or self.memory.happened_at
 
     def says_more_than(self, over: Sequence[Fact], new: NewStatement) -> bool:
         """Whether more is left of it, when these facts are over, than the new statement says as well."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engram.config import Config
+from engram.model.clock import written_moment
 from engram.model.memory import TAG_LIMIT, Kind, Memory, Policy, Priority, Status, Verification
 from engram.model.session import LoopState
 from engram.text import facts, lexicon, names, re
@@ -224,10 +224,7 @@ def resolved_at(memory: Memory) -> datetime | None:
     """
     if memory.category != "commitment" or memory.details.get("state") not in RESOLVED:
         return None
-    with suppress(ValueError):
-        at = datetime.fromisoformat(str(memory.details.get("closed_at")))
-        return at if at.tzinfo else memory.modified_at
-    return memory.modified_at
+    return written_moment(memory.details.get("closed_at")) or memory.modified_at
 
 
 @lru_cache(maxsize=64)

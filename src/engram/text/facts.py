@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
+from engram.model.clock import written_moment
 from engram.model.facts import Fact
 from engram.text import lexicon, re
 from engram.text.lexicon import words_of
@@ -92,14 +93,8 @@ def _share(value: Any) -> float:
 
 
 def _moment(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    found = written_moment(value)
+    return found and found.astimezone(UTC)
 
 
 # ---------------------------------------------------------------- facts pronouns

@@ -13,6 +13,7 @@ from typing import Any
 
 from engram.errors import WorkspaceError
 from engram.lazily import dataclass
+from engram.model.clock import written_moment
 from engram.model.facts import Edge
 from engram.model.memory import Memory, Status, Type
 from engram.model.session import LoopState
@@ -251,9 +252,9 @@ def changes_of(memory: Memory, kind: str, wanted: Fields, name: str, now: dateti
             case "tags":
                 changes["tags"] = notes.tags_of(value)
             case "expires_at":
-                changes["expires_at"] = ledger.moment_of(str(value)) if value else None
+                changes["expires_at"] = written_moment(str(value)) if value else None
             case "verified_at":
-                if seen := ledger.moment_of(str(value)) if value else None:
+                if seen := written_moment(str(value)) if value else None:
                     changes["verified_at"] = seen
             case _:
                 changes[field_name] = value
@@ -263,7 +264,7 @@ def changes_of(memory: Memory, kind: str, wanted: Fields, name: str, now: dateti
 def same_value(name: str, one: Any, two: Any) -> bool:
     """Whether two values of a field mean the same."""
     if name in ("expires_at", "verified_at"):
-        times = [ledger.moment_of(str(value)) for value in (one, two)]
+        times = [written_moment(str(value)) for value in (one, two)]
         return times[0] == times[1]
     if name == "content":
         return str(one).strip() == str(two).strip()
@@ -278,7 +279,7 @@ def same_value(name: str, one: Any, two: Any) -> bool:
 def page_record(path: str, kind: str, fields: Fields, told: Fields) -> dict[str, Any]:
     """A page that is one memory, as a record."""
     title = str(told.get("title") or "")
-    dates = [ledger.moment_of(told.get(name)) for name in ("Established", "Learned", "Last updated")]
+    dates = [written_moment(told.get(name)) for name in ("Established", "Learned", "Last updated")]
     at = next((one for one in dates if one is not None), None)
     details: dict[str, Any] = {"page": path, "title": title}
     rest = {name: value for name, value in told.items() if name != "title"}

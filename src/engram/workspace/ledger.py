@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from engram.lazily import dataclass
+from engram.model.clock import written_moment
 from engram.model.facts import Edge, EdgeType
 from engram.model.memory import TAG_LENGTH_LIMIT, TAG_LIMIT, Memory, Priority, Status
 from engram.model.session import LoopState
@@ -213,13 +214,13 @@ def record(
         "source": "import",
         "status": str(Status.SUPERSEDED if over is not None else Status.ACTIVE),
     }
-    at = moment_of(event.get("ts")) or moment_of(_day_of(identity))
+    at = written_moment(event.get("ts")) or written_moment(_day_of(identity))
     if at is not None:
         found |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
     if found["category"] == COMMITMENT:
         ended = event if closed is None and event.get("status") == "closed" else closed
         state = LoopState.OPEN if ended is None else LoopState.DONE
-        end = moment_of(ended.get("ts")) if ended is not None else None
+        end = written_moment(ended.get("ts")) if ended is not None else None
         why = "" if ended is None or ended is event else str(ended["content"])
         details = details_of(state, details, closed=(end, why) if end is not None else None)
         found["tags"] = tags_of(state, tags)
@@ -238,21 +239,6 @@ def _ids(value: Any) -> list[str]:
 def _day_of(identity: str) -> str:
     match = ID.match(identity.upper())
     return f"{match[1][:4]}-{match[1][4:6]}-{match[1][6:]}" if match else ""
-
-
-def moment_of(value: Any) -> datetime | None:
-    """A time as people write it: ISO 8601, or a day; None when it is neither.
-
-    >>> moment_of("2026-01-28T14:03:11-05:00").hour, moment_of("2026-01-28").day, moment_of("soon")
-    (14, 28, None)
-    """
-    if not isinstance(value, str) or not value.strip():
-        return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 # ---------------------------------------------------------------- indexes and checks
@@ -402,8 +388,8 @@ def repaired(text: str) -> tuple[str, str, list[str]]:
             told.append(f"line {number} is no event: moved aside")
             continue
         if event["id"] in seen:
-            at = moment_of(event.get("ts")) or moment_of(_day_of(str(event["id"]))) or datetime.now(UTC)
-            fresh = ids.take(at)
+            at = written_moment(event.get("ts")) or written_moment(_day_of(str(event["id"])))
+            fresh = ids.take(at or datetime.now(UTC))
             told.append(f"{event['id']} occurred twice: the later is {fresh}")
             event = {**event, "id": fresh}
             lines.append(json.dumps(event, ensure_ascii=False))
@@ -432,7 +418,7 @@ def compacted(
     gone: set[str] = set()
     for one in events:
         identity, priority = str(one["id"]), str(one.get("priority"))
-        at = moment_of(one.get("ts"))
+        at = written_moment(one.get("ts"))
         age = EXPIRES_DAYS.get(priority)
         expired = age is not None and at is not None and now - at > timedelta(days=age)
         kept_open = one.get("type") == COMMITMENT and one.get("status", "open") == "open"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from engram.model.clock import written_moment
 from engram.model.facts import Edge, EdgeType
 from engram.model.memory import (
     TAG_LENGTH_LIMIT,
@@ -18,7 +19,6 @@ from engram.model.memory import (
     Status,
     Verification,
 )
-from engram.workspace.ledger import moment_of
 from engram.workspace.pages import Fields, Piece, page_parts
 
 KEPT = "front_matter"
@@ -156,7 +156,7 @@ def note_record(piece: Piece, path: str) -> dict[str, Any]:
     if fields.get("pinned") is True:
         found["pinned"] = True
     found |= _noted(notes)
-    if expires := moment_of(fields.get("expires_at")):
+    if expires := written_moment(fields.get("expires_at")):
         found["expires_at"] = expires.isoformat()
     return found
 
@@ -172,7 +172,7 @@ def _noted(notes: Fields) -> dict[str, Any]:
         "verified_at": "lastValidatedAt",
     }
     for name, key in times.items():
-        if at := moment_of(notes.get(key)):
+        if at := written_moment(notes.get(key)):
             found[name] = at.isoformat()
     if "created_at" in found:
         found["event_time"] = found["created_at"]
@@ -268,13 +268,13 @@ def item_record(piece: Piece, name: str, path: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {"category": category}
     details: dict[str, Any] = {"page": path, **({"entity": name} if name else {})}
     if dated := _ISO_DAY.match(words):
-        at = moment_of(dated[1])
+        at = written_moment(dated[1])
         if at is not None:
             found |= {"event_time": at.isoformat()}
     if match := _LINK.match(words) or _RELATED.match(words):
         other = match[1].strip()
         details["facts"] = [{"subject": name, "predicate": match[2].strip(), "object": other}] if name else []
-    if verified := moment_of(piece.fields.get("verified_at")):
+    if verified := written_moment(piece.fields.get("verified_at")):
         found["verified_at"] = verified.isoformat()
         found["created_at"] = verified.isoformat()
     if piece.notes.get("source"):

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from typing import Any
 
 from engram.errors import EmptyContent, UnknownValue, WrongType
 from engram.lazily import dataclass
 from engram.model.capture import Item, ItemKind
+from engram.model.clock import written_moment
 from engram.model.memory import (
     CONTENT_LIMIT,
     SOURCE_LENGTH_LIMIT,
@@ -141,7 +142,8 @@ def read_markdown(text: str, origin: str, *, title: str = "", source: str = "") 
             tag[:TAG_LENGTH_LIMIT].lstrip("#") for name in _TAGS for tag in matter.get(name, ()) if tag
         )
     )[:TAG_LIMIT]
-    at = next((when for name in _DATES for word in matter.get(name, ()) if (when := _moment(word))), None)
+    days = (word for name in _DATES for word in matter.get(name, ()))
+    at = next((when for word in days if (when := written_moment(word) or written_moment(word[:10]))), None)
     for key, path, passage in _passages(body):
         details = {"title": named, "heading": " › ".join(path)}
         yield Item(
@@ -192,17 +194,6 @@ def _words(value: str) -> list[str]:
     bare = value.strip()
     parts = bare[1:-1].split(",") if bare.startswith("[") and bare.endswith("]") else [bare]
     return [word for part in parts if (word := part.strip().strip("\"'"))]
-
-
-def _moment(word: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(word)
-    except ValueError:
-        try:
-            found = datetime.combine(date.fromisoformat(word[:10]), time())
-        except ValueError:
-            return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _passages(body: str) -> Iterator[tuple[str, tuple[str, ...], str]]:

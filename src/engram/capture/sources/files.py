@@ -20,6 +20,7 @@ from typing import Any
 from engram.capture.observe import PARTS
 from engram.errors import BadImport, BadSource, BadText, EngramError, SourceTooLarge
 from engram.model.capture import Fate, ItemReport, Part
+from engram.model.clock import written_moment
 from engram.text import re
 
 LARGEST = 512_000_000
@@ -125,9 +126,8 @@ def moment(value: Any) -> datetime | None:
     ('2024-05-01T00:00:00.500000+00:00', '2024-05-01T00:00:00+00:00', None)
     """
     try:
-        if isinstance(value, str):
-            found = datetime.fromisoformat(value)
-            return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        if found := written_moment(value):
+            return found.astimezone(UTC)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
     except (ValueError, OverflowError, OSError):
