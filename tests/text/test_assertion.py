@@ -124,6 +124,24 @@ def test_what_is_told_after_a_request_is_asserted() -> None:
     assert [text for text in asked if any(one.believed for one in judged(text))] == []
 
 
+def test_an_order_that_stays_is_meant_however_it_is_asked_for() -> None:
+    stays = (
+        "could you answer in German from now on?",
+        "give me sources when you claim something",
+        "can you stop saying 'great question'",
+        "less waffle please",
+    )
+    passes = (
+        "can you stop the timer",
+        "give me the code",
+        "can you not see the picture?",
+        "write simple code",
+    )
+
+    assert [text for text in stays if not all(one.believed for one in judged(text))] == []
+    assert [text for text in passes if any(one.believed for one in judged(text))] == []
+
+
 def test_what_is_about_the_talk_itself_is_not_believed() -> None:
     of_the_talk = (
         "I don't get it", "I'm just curious how tides work", "ok let me try that", "I wonder why cats purr",

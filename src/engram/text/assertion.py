@@ -144,6 +144,8 @@ def _prose(text: str) -> Iterator[Judged]:
 
 def _judge(said: str, hidden: str) -> Judged:
     """What is meant by a sentence; "oh and …" and "update: …" before it add it to the talk, no more."""
+    if _how_to_answer().match(hidden.lower().replace("’", "'")):
+        return Judged(said, Stance.PREFERENCE, ELSEWHERE)
     found, bare = _weighed(said, hidden), _OPENER.sub("", hidden, count=1)
     if found.believed or bare == hidden:
         return found
@@ -284,6 +286,11 @@ def _asking() -> re.Pattern[str]:
 @cache
 def _of_the_talk() -> re.Pattern[str]:
     return lexicon.pattern("frames", "exchange")
+
+
+@cache
+def _how_to_answer() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "how to answer")
 
 
 @cache
