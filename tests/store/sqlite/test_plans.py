@@ -132,3 +132,12 @@ def test_what_waits_is_counted_in_its_index_alone(empty: apsw.Connection) -> Non
 @every("sql", [turns.WAITING, turns.BEFORE, entities.LATEST.format(mentions="SELECT 1")])
 def test_what_is_cut_off_is_not_sorted_first(empty: apsw.Connection, sql: str) -> None:
     assert not [step for step in plan(empty, sql) if "ORDER BY" in step]
+
+
+@every("reach", REACHES)
+def test_a_memory_is_found_by_the_beginning_of_its_id_not_among_all_of_a_place(
+    empty: apsw.Connection, reach: Reach
+) -> None:
+    steps = plan(empty, memories.BY_PREFIX + where(reach, ANYTHING).sql)
+    assert "(id>? AND id<?)" in steps[0]
+    assert not [step for step in steps if "scope=?" in step or "created_at" in step]

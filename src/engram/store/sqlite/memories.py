@@ -164,12 +164,17 @@ BY_KEYS = sqlite_rows.select("""
 WHERE m.row IN (SELECT value FROM json_each(:keys))
 """)
 
+# By the ids first: by what the caller may see, every memory of a place would be looked at.
 BY_PREFIX = """
 SELECT m.id
-FROM memories AS m
-WHERE m.id >= :low
-  AND m.id < :high
-"""
+FROM (
+  SELECT row
+  FROM memories
+  WHERE id >= :low
+    AND id < :high
+) AS p
+CROSS JOIN memories AS m ON m.row = p.row
+WHERE """
 
 KEYS_OF_IDS = """
 SELECT id, row
@@ -251,7 +256,7 @@ class SqliteMemories:
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, access), ANY_STATUS)
             values = {**seen.values, "low": prefix, "high": prefix + HIGHEST}
-            ids = [line[0] for line in ask(db, BY_PREFIX + "  AND " + seen.sql, values)]
+            ids = [line[0] for line in ask(db, BY_PREFIX + seen.sql, values)]
         if not ids:
             raise NotFound(prefix)
         if prefix in ids:
