@@ -6,7 +6,7 @@ import numpy as np
 
 from engram.index.follower import Cells
 from engram.index.ranking import VectorLines
-from engram.rules.vectors import sign, unit
+from engram.rules.vectors import hamming, sign, unit
 
 DIMS = 64
 
@@ -37,10 +37,25 @@ def test_a_question_looks_at_a_small_part_and_finds_what_is_very_near() -> None:
     asked = unit(points[:300] + 0.03 * cloud(300))
     assert everything.signatures is not None
     signed = sign(asked.astype(np.float32), np.zeros(DIMS, dtype=np.float32))
-    around = [some for some, _ in Cells().near(everything, np.arange(4_000), signed)]
-    found = sum(place in some for place, some in enumerate(around))
-    assert found >= 290
-    assert np.mean([len(some) for some in around]) < 2_000
+    around = Cells().near(everything, np.arange(4_000), signed, 20)
+    assert around.shape == (300, 20)
+    assert sum(place in some for place, some in enumerate(around)) >= 290
+
+
+def test_the_nearest_in_the_cells_come_out_equal_ones_in_order() -> None:
+    points = cloud(2_000)
+    everything = lines(points)
+    signatures = everything.signatures
+    assert signatures is not None
+    asked, cells = signatures[:100], Cells()
+    # More than there are: all that lies in the cells around each question.
+    around = cells.near(everything, np.arange(2_000), asked, 2_000)
+    assert 2 * (around >= 0).sum() < around.size
+    few = cells.near(everything, np.arange(2_000), asked, 9)
+    for signature, every, some in zip(asked, around, few, strict=True):
+        inside = every[every >= 0]
+        least = np.sort(hamming(signatures[inside], signature))[:9]
+        assert sorted(hamming(signatures[some], signature)) == least.tolist()
 
 
 def test_only_allowed_places_come_out_and_new_lines_are_known() -> None:
@@ -48,12 +63,10 @@ def test_only_allowed_places_come_out_and_new_lines_are_known() -> None:
     cells = Cells()
     first = lines(points[:1_500])
     assert first.signatures is not None
-    list(cells.near(first, np.arange(1_500), first.signatures[:50]))
+    cells.near(first, np.arange(1_500), first.signatures[:50], 20)
     whole = lines(points)
     assert whole.signatures is not None
     odd = np.arange(1, 2_000, 2)
-    found = list(cells.near(whole, odd, whole.signatures[1_500:1_600]))
-    assert all((whole.signatures[some] == signatures).all() for some, signatures in found)
-    around = [some for some, _ in found]
-    assert all((some % 2 == 1).all() for some in around)
+    around = cells.near(whole, odd, whole.signatures[1_500:1_600], 20)
+    assert (around % 2 == 1).all()
     assert sum(1_500 + number in some for number, some in enumerate(around)) == 50

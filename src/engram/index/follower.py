@@ -7,8 +7,9 @@ they are there, searches stay exact: over the rows in memory, or block by block 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import replace
+from itertools import pairwise
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.errors import EngramError
-from engram.index.ranking import Columns, Places, VectorLines, lengths
+from engram.index.ranking import Array, Columns, Places, VectorLines, lengths
 from engram.lazily import logging
 from engram.ports import IndexStats, Store, VectorChanges
-from engram.rules.vectors import product, restore, sign, unit
+from engram.rules.vectors import Signatures, columns, hamming_each, product, restore, sign, unit
 
 if TYPE_CHECKING:
     from engram.model.memory import Space
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 
 Signs = NDArray[np.float32]
-SortedCells = tuple[list[int], Places, NDArray[np.uint8]]
-"""Where each cell ends, and its places and their signatures one after the other."""
+SortedCells = tuple[list[int], Places, Array]
+"""Where each cell ends, its places one after the other, and their signatures column by column."""
 SAMPLED = 16_384
 """Signatures among which the centres are found."""
 ROUNDS = 4
@@ -44,6 +45,11 @@ PROBED = 8
 """Cells that a question looks into."""
 BLOCK = 2_048
 """Signatures that are unpacked at once, each into 32 times its bytes."""
+COMPARED = 1 << 17
+"""Pairs of signatures that are compared at once."""
+PLACE_BITS = 40
+NOWHERE = np.iinfo(np.int64).max
+"""Stands for a place where there are fewer."""
 
 
 class Cells:
@@ -57,11 +63,13 @@ class Cells:
         self._sorted: tuple[Hashable, SortedCells] | None = None
 
     def near(
-        self, lines: VectorLines, places: Places, questions: NDArray[np.uint8], which: Hashable = None
-    ) -> Iterator[tuple[Places, NDArray[np.uint8]]]:
-        """For each question, given by its signature: the places in cells near to it, and their signatures.
+        self, lines: VectorLines, places: Places, questions: Signatures, count: int, which: Hashable = None
+    ) -> Places:
+        """For each question, given by its signature: the `count` places nearest to it in the cells around it.
 
-        `which` stands for these very lines and places: asked of the same again, they are not sorted anew.
+        Those whose signatures differ in the fewest bits, equal ones as the cells have them; -1 where there
+        are fewer. `which` stands for these very lines and places: asked of the same again, they are not
+        sorted anew.
         """
         if lines.signatures is None:
             raise AssertionError("asked only of a space that is signed")
@@ -71,22 +79,33 @@ class Cells:
                 self._sorted = which, self._sort(lines.signatures, places, self._of(lines, centres)[places])
             ends, members, signatures = self._sorted[1]
         likeness = product(_signs(questions, centres.shape[1]), centres.T)
-        probed = np.sort(np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED], axis=1)
-        for row in probed.tolist():
-            parts = [slice(ends[cell], ends[cell + 1]) for cell in row]
-            yield (
-                np.concatenate([members[part] for part in parts]),
-                np.concatenate([signatures[part] for part in parts]),
-            )
+        probed = np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED].ravel()
+        order = np.argsort(probed, kind="stable")
+        starts = np.searchsorted(probed[order], np.arange(len(centres) + 1)).tolist()
+        asked, best = columns(questions), np.full((len(questions), PROBED, count), NOWHERE, dtype=np.int64)
+        for cell, (start, end) in enumerate(pairwise(starts)):
+            first, size = ends[cell], ends[cell + 1] - ends[cell]
+            step = max(1, COMPARED // max(1, size))
+            for some in range(start, end if size else start, step):
+                who, turn = np.divmod(order[some : min(some + step, end)], PROBED)
+                found = hamming_each(signatures[:, first : first + size], asked[:, who]).astype(np.int64)
+                found <<= PLACE_BITS
+                found += np.arange(first, first + size)
+                if size > count:
+                    found = np.partition(found, count - 1, axis=1)[:, :count]
+                best[who, turn, : found.shape[1]] = found
+        nearest = np.partition(best.reshape(len(questions), -1), count - 1, axis=1)[:, :count]
+        here = members[nearest % (1 << PLACE_BITS) % max(1, len(members))]
+        return np.where(nearest == NOWHERE, -1, here)
 
-    def _sort(self, signatures: NDArray[np.uint8], places: Places, cells: NDArray[np.int32]) -> SortedCells:
-        """Cell by cell: each question then copies a few stretches instead of picking line by line."""
+    def _sort(self, signatures: Signatures, places: Places, cells: NDArray[np.int32]) -> SortedCells:
+        """Cell by cell: all questions around one are then compared with a stretch of lines at once."""
         order = np.argsort(cells, kind="stable")
         count = 0 if self._centres is None else len(self._centres)
         ends = np.searchsorted(cells[order], np.arange(count + 1)).tolist()
-        return ends, places[order], signatures[places[order]]
+        return ends, places[order], columns(signatures[places[order]])
 
-    def _divide(self, signatures: NDArray[np.uint8]) -> Signs:
+    def _divide(self, signatures: Signatures) -> Signs:
         """As many centres as a cell has members, moved to the middle of their members a few times."""
         dims = signatures.shape[1] * 8
         sample = _signs(signatures[:: max(1, len(signatures) // SAMPLED)], dims)
@@ -117,7 +136,7 @@ class Cells:
         return cells
 
 
-def _signs(signatures: NDArray[np.uint8], dims: int) -> Signs:
+def _signs(signatures: Signatures, dims: int) -> Signs:
     """Signatures as numbers: one for a bit that is set, minus one for the others."""
     signs = np.unpackbits(signatures, axis=1, count=dims).astype(np.float32)
     signs *= 2

@@ -92,6 +92,8 @@ Signatures = NDArray[np.uint8]
 Found = list[tuple[int, float]]
 
 STATUSES = tuple(Status)
+TOGETHER = 64
+"""Questions whose candidates are compared at once."""
 MOST_SHARE = 0.4
 """When so many of all lines may be seen, all are compared."""
 SAMPLED, MARGIN = 1_024, 4
@@ -176,22 +178,40 @@ def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
     return [best(keys[i], found[i], k) for i in range(len(questions))]
 
 
+def nearest_among(block: Block, keys: Keys, questions: Floats, k: int) -> list[Found]:
+    """For each question the k nearest of its own keys, as far as the block has them; equal ones by key."""
+    found: list[Found] = []
+    for start in range(0, len(questions), TOGETHER):
+        some = np.sort(keys[start : start + TOGETHER], axis=1)
+        places = block.places(some.ravel()).reshape(some.shape)
+        rows, lengths = block.rows[places].astype(np.float32), block.lengths[places]
+        cosines = np.full(some.shape, -np.inf, dtype=np.float32)
+        there = (places >= 0) & (lengths > 0)
+        np.divide(
+            np.vecdot(rows, questions[start : start + TOGETHER, np.newaxis]),
+            lengths,
+            out=cosines,
+            where=there,
+        )
+        best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+        counts = np.minimum(there.sum(axis=1), k).tolist()
+        best_keys, best_cosines = (np.take_along_axis(one, best, axis=1).tolist() for one in (some, cosines))
+        found += [
+            list(zip(one[:count], two[:count], strict=True))
+            for one, two, count in zip(best_keys, best_cosines, counts, strict=True)
+        ]
+    return found
+
+
 def candidates(signatures: Signatures, places: Places, signature: Signatures, count: int) -> Places:
     """Those of the places whose signatures differ in the fewest bits, `count` of them; equal ones by key."""
     if len(places) <= count:
         return places
     if len(places) < MOST_SHARE * len(signatures):
-        return fewest(places, signatures[places], signature, count)
+        return _fewest(places, hamming(signatures[places], signature), count)
     # To copy most of the signatures would take longer than to compare all of them.
     distances = hamming(signatures, signature)
     return _fewest(places, distances if len(places) == len(distances) else distances[places], count)
-
-
-def fewest(places: Places, signatures: Signatures, signature: Signatures, count: int) -> Places:
-    """The same with the signatures of the places themselves."""
-    if len(places) <= count:
-        return places
-    return _fewest(places, hamming(signatures, signature), count)
 
 
 def _fewest(places: Places, distances: NDArray[Any], count: int) -> Places:

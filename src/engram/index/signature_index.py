@@ -47,6 +47,8 @@ QUESTIONS = 256
 SINGLY = 8
 """Up to so many questions, asking one by one is faster than a product of matrices, which reads all rows."""
 
+NO_KEY = -1
+"""In the place of a candidate where there are fewer; no memory has this key."""
 REMEMBERED = 4
 """So many lists of who may see which lines are kept."""
 NO_LINES = VectorLines(np.zeros(0, np.int64), *(np.zeros(0, np.int32),) * 2, np.zeros(0, np.int8))
@@ -263,7 +265,8 @@ class SignatureIndex:
             found = self._all_by_sketch(space, lines, places, questions, k)
         else:
             found = self._all_exactly(space, lines, places, questions, k)
-        return [hits if question.any() else [] for question, hits in zip(questions, found, strict=True)]
+        pointing = np.any(questions, axis=1).tolist()
+        return [hits if points else [] for points, hits in zip(pointing, found, strict=True)]
 
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""
@@ -381,18 +384,19 @@ class SignatureIndex:
             raise AssertionError("asked only of a space that is signed")
         signed = self._signatures(space, questions)
         if len(questions) > SINGLY and len(places) > self._exact_limit:
-            around = self._cells_of(space).near(lines, places, signed, which)
-            pairs = zip(around, signed, strict=True)
-            near = [ranking.fewest(*some, one, count) for some, one in pairs]
+            near = self._cells_of(space).near(lines, places, signed, count, which)
         else:
-            near = [ranking.candidates(signatures, places, one, count) for one in signed]
+            near = np.full((len(questions), count), -1, dtype=np.intp)
+            for row, one in zip(near, signed, strict=True):
+                some = ranking.candidates(signatures, places, one, count)
+                row[: len(some)] = some
         # All candidates in one look-up; each question then picks its own.
-        wanted = lines.keys[np.unique(np.concatenate(near))]
+        wanted = lines.keys[np.unique(near[near >= 0])]
         read = self._store.vectors.rows(space, wanted.tolist())
         order = np.argsort(read.keys)
         block = ranking.Block(read.keys[order], read.rows[order], ranking.lengths(read.rows)[order])
-        asked = zip(questions, near, strict=True)
-        return [ranking.nearest([block.of(lines.keys[some])], question, k) for question, some in asked]
+        keys = np.where(near < 0, NO_KEY, lines.keys[near])
+        return ranking.nearest_among(block, keys, questions, k)
 
     def _cells_of(self, space: Space) -> Cells:
         with self._lock:

@@ -172,6 +172,27 @@ def hamming(signatures: Signatures, one: Signatures) -> NDArray[np.uint16]:
     return total
 
 
+def columns(signatures: Signatures) -> NDArray[np.unsignedinteger]:
+    """Signatures column by column, in words as long as can be."""
+    word = _widest_word(signatures.shape[1])
+    return np.ascontiguousarray(np.ascontiguousarray(signatures).view(word).T)
+
+
+def hamming_each(
+    many: NDArray[np.unsignedinteger], questions: NDArray[np.unsignedinteger]
+) -> NDArray[np.uint16]:
+    """In how many bits each question differs from each of many signatures, both column by column.
+
+    >>> some = columns(np.array([[0b1100], [0b1111]], dtype=np.uint8))
+    >>> hamming_each(some, some).tolist()
+    [[0, 2], [2, 0]]
+    """
+    total = np.zeros((questions.shape[1], many.shape[1]), dtype=np.uint16)
+    for one, asked in zip(many, questions, strict=True):
+        total += np.bitwise_count(one ^ asked[:, np.newaxis])
+    return total
+
+
 @lru_cache(maxsize=8)
 def rotation(dims: int) -> Floats:
     """The rotation of a space: the same on every machine and in every version.

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engram.errors import EngramError
 from engram.lazily import dataclass
 from engram.model.memory import Kind, Status
 from engram.store.sqlite.connection import Db, Line, ask, ask_value, whole
 from engram.store.sqlite.segments import Segment, UnitLine, build, merged
+
+if TYPE_CHECKING:
+    from engram.store.sqlite.writer import Promise
 
 CHANGES = """
 SELECT
@@ -88,6 +94,24 @@ RANGES = """
 SELECT since, upto
 FROM blocks
 WHERE namespace = :namespace
+ORDER BY since
+"""
+
+BODY = """
+SELECT body
+FROM blocks
+WHERE namespace = :namespace
+  AND since = :since
+  AND upto = :upto
+"""
+
+HOLDING = """
+SELECT row
+FROM changes
+WHERE namespace = :namespace
+  AND seq > :since
+  AND seq <= :upto
+  AND gone = 0
 """
 
 BATCH = 16_384
@@ -115,7 +139,7 @@ QUESTION_MARKS = ("?", "？", "吗", "呢")
 STATUSES = {status.value: place for place, status in enumerate(Status)}
 KINDS = {kind.value: place for place, kind in enumerate(Kind)}
 
-Save = Callable[[Callable[[Db], None]], None]
+Save = Callable[[Callable[[Db], None]], "Promise"]
 
 
 def asks(ending: str) -> bool:
@@ -204,6 +228,66 @@ class NamespaceTable:
             if (part.since, part.upto) not in there:
                 part.segment.block = None
 
+    def put_away(self, db: Db) -> Iterator[Callable[[Db], None]]:
+        """The work that puts away what a table that nobody asks would have to read, a part at a time.
+
+        None of it is held, and each part is to be written before the next is asked for. Blocks that are there
+        are left alone, but for small ones at the end, and those of which much holds no longer.
+        """
+        seen = ask_value(db, LAST_CHANGE, {"namespace": self.namespace})
+        known = ask(db, RANGES, {"namespace": self.namespace})
+        with whole(db):
+            for since, upto in known:
+                yield from self._passing(db, since, seen)
+                self._upto = upto
+            before = self._upto
+            yield from self._passing(db, HIGHEST_SEQ, seen, known)
+            if seen - before > DEAD_SHARE * BLOCK / 2:
+                yield from self._without_dead(db, known, seen)
+
+    def _passing(
+        self, db: Db, until: int, seen: int, known: Sequence[Line] = ()
+    ) -> Iterator[Callable[[Db], None]]:
+        """Read what changed, up to a point, and let go of each part when it is full."""
+        for segment, upto in self._built(db, until):
+            self._parts.append(_Covered(segment, self._upto, upto))
+            self._upto = upto
+            self._tidy()
+            while len(self._parts) > 1:
+                yield _writing(self.namespace, self._parts.pop(0), seen)
+        if self._parts:
+            self._join_before(db, known)
+            part = self._parts.pop()
+            if part.segment.size >= WORTH_KEEPING:
+                yield _writing(self.namespace, part, seen)
+
+    def _join_before(self, db: Db, known: Sequence[Line]) -> None:
+        """Make one part of the last one and the blocks before it, as long as these are small beside it."""
+        for since, upto in reversed(known):
+            last = self._parts[-1]
+            body = ask_value(db, BODY, {"namespace": self.namespace, "since": since, "upto": upto})
+            if body is None or upto != last.since:
+                return
+            older = Segment.decoded(body)
+            for keys in (last.segment.keys, last.segment.gone):
+                older.kill(keys)
+            self._parts.insert(0, _Covered(older, since, upto))
+            self._tidy()
+            if len(self._parts) > 1:
+                del self._parts[0]
+                return
+
+    def _without_dead(self, db: Db, known: Sequence[Line], seen: int) -> Iterator[Callable[[Db], None]]:
+        """Blocks of which much holds no longer, without that."""
+        for since, upto in known:
+            place = {"namespace": self.namespace, "since": since, "upto": upto}
+            if (body := ask_value(db, BODY, place)) is None:
+                continue
+            segment = Segment.decoded(body)
+            segment.keep_alive(np.array([row for (row,) in ask(db, HOLDING, place)], dtype=np.int64))
+            if segment.dead > DEAD_SHARE * segment.size:
+                yield _writing(self.namespace, _Covered(merged([segment]), since, upto), seen)
+
     def _load(self, db: Db) -> None:
         for number, since, upto, body in ask(db, BLOCKS, {"namespace": self.namespace}):
             self._read(db, since)
@@ -214,13 +298,19 @@ class NamespaceTable:
 
     def _read(self, db: Db, until: int) -> None:
         """Read what changed, up to a point, from the records."""
+        for segment, upto in self._built(db, until):
+            self._append(segment, self._upto, upto)
+            self._tidy()
+
+    def _built(self, db: Db, until: int) -> Iterator[tuple[Segment, int]]:
+        """What changed after the last part, up to a point, in parts; and the last change of each."""
         more = True
         while more and (lines := self._changes(db, until)):
-            more = len(lines) == BATCH
+            more, upto = len(lines) == BATCH, lines[-1][0]
             held = [unit_line(line) for line in lines if line[2] is not None and line[8] is not None]
             gone = [line[1] for line in lines if line[2] is None or line[8] is None]
-            self._append(build(held, gone), self._upto, lines[-1][0])
-            self._tidy()
+            del lines
+            yield build(held, gone), upto
 
     def _changes(self, db: Db, until: int) -> list[Line]:
         asked = {"after": self._upto, "until": until, "limit": BATCH, "tail": TAIL}
@@ -309,13 +399,18 @@ class Tables:
         if self._save is None:
             return
         for (namespace,) in ask(db, NAMESPACES):
-            waiting = ask_value(db, WAITING, {"namespace": namespace, "enough": WORTH_KEEPING})
-            if namespace in self._tables or waiting >= WORTH_KEEPING:
+            waiting = {"namespace": namespace, "enough": WORTH_KEEPING}
+            if namespace in self._tables:
                 table = self.of(db, namespace)
                 with table.lock:
                     table.miss(db)
                     table.join_small()
                     self._keep(table, WORTH_KEEPING)
+            elif ask_value(db, WAITING, waiting) >= WORTH_KEEPING:
+                for work in NamespaceTable(namespace).put_away(db):
+                    written = self._save(work)
+                    with suppress(EngramError):  # what is missing is read from the records
+                        written.result()
 
     def _keep(self, table: NamespaceTable, least: int) -> None:
         if self._save is not None:
@@ -333,13 +428,13 @@ def _writing(namespace: int, part: _Covered, seen: int) -> Callable[[Db], None]:
     segment = part.segment
     keys = np.concatenate([segment.keys, segment.gone])
     ends = {"namespace": namespace, "since": part.since, "upto": part.upto, "seen": seen}
-    rows = {"first": int(keys.min()), "last": int(keys.max())}
 
     def work(db: Db) -> None:
         if ask_value(db, WENT_SINCE, ends):
             return
         db.execute(DROP_COVERED, ends)
-        if not ask_value(db, COVERED, ends):
+        if len(keys) and not ask_value(db, COVERED, ends):
+            rows = {"first": int(keys.min()), "last": int(keys.max())}
             db.execute(PUT_BLOCK, {**ends, **rows, "body": segment.encoded()})
 
     return work

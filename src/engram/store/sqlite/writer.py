@@ -166,9 +166,11 @@ class Writer:
         self._line.put(job, self._opener.settings.busy_timeout_s)
         return job.done.result()
 
-    def run_later(self, task: Task, within: str = "") -> None:
+    def run_later(self, task: Task, within: str = "") -> Promise:
         """Hand over a task without waiting. Raises Overloaded when the line is full."""
-        self._line.put(Job(task, within=within), 0)
+        job = Job(task, within=within)
+        self._line.put(job, 0)
+        return job.done
 
     def close(self) -> None:
         """Finish what is waiting, then close the connection."""
