@@ -12,6 +12,7 @@ from engram.index import SignatureIndex
 from engram.model.memory import Memory, Space, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Reach, Store, Unit, View
+from engram.rules.vectors import cosine
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock
 from tests.index.clouds import Floats, brute, clustered, fill, same
@@ -103,6 +104,28 @@ def test_a_duplicate_is_always_near(filled: Store, index: SignatureIndex, vector
     for n, found in zip(active.tolist(), nearest, strict=True):
         assert by_key[found[0][0]].content == f"number {n}"
         assert found[0][1] == pytest.approx(1.0, abs=0.01)
+
+
+def test_rows_that_are_held_follow_what_is_written(store: Store, vectors: Floats) -> None:
+    memories = large(store, vectors[:600])
+    index = SignatureIndex(store, exact_limit=50)
+    index.stats(LARGE)
+    index.settle()
+    asked, everywhere = vectors[1:101], Reach(everything=True)
+    first = index.nearest(LARGE, asked, 5, everywhere, hold=True)
+    assert index.nearest(LARGE, asked, 5, everywhere, hold=True) == first
+    assert index.nearest(LARGE, asked, 5, everywhere) == first
+    gone, turned = key_of(store, memories[2]), key_of(store, memories[4])
+    erase(store, memories[2])
+    nearby = Embedded(LARGE, vectors[4] + 0.3 * vectors[1])
+    store.write(lambda unit: unit.embed(memories[4].id, nearby), "tester")
+    held = index.nearest(LARGE, asked, 5, everywhere, hold=True)
+    assert gone in dict(first[1])
+    assert gone not in dict(held[1])
+    assert dict(first[3])[turned] == pytest.approx(1.0, abs=0.01)
+    assert dict(held[3])[turned] == pytest.approx(cosine(vectors[4], nearby.vector), abs=0.01)
+    index.let_go()
+    assert dict(index.nearest(LARGE, asked, 5, everywhere, hold=True)[3])[turned] == dict(held[3])[turned]
 
 
 def test_only_signatures_stay_in_memory(filled: Store, index: SignatureIndex) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.errors import EngramError
-from engram.index.ranking import Array, Columns, Places, VectorLines, lengths
+from engram.index.ranking import Array, Block, Columns, Places, VectorLines, lengths
 from engram.lazily import logging
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.rules.vectors import Signatures, columns, hamming_each, product, restore, sign, unit
@@ -156,6 +156,8 @@ ROOM = 2
 """Rows stay in memory up to so many times the exact limit while the signatures are being made."""
 SAMPLE = 2_000
 """Vectors whose mean becomes the centre of a space."""
+HELD_BYTES = 32 * 1024 * 1024
+"""Rows that were read for many questions are held for those that come after, if all would take no more."""
 
 
 class Follower:
@@ -170,6 +172,9 @@ class Follower:
         self._upto = 0
         self._signing: Thread | None = None
         self._lean: Floats = np.zeros(space.dims, dtype=np.float32)
+        self._held: NDArray[np.int8] = np.zeros((0, space.dims), dtype=np.int8)
+        """Rows by key, for many questions that come one after the other; and which of them are there."""
+        self._is_held: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
 
     def lines(self) -> VectorLines:
         """The copy, as of now."""
@@ -182,6 +187,38 @@ class Follower:
             if sketched:
                 self._sketch_rows(columns)
             return columns.lines, self._upto
+
+    def rows(self, keys: NDArray[np.int64], upto: int, *, hold: bool) -> Block:
+        """The stored rows of keys that are in order, as of a change or later; those without one are left out.
+
+        They may be held until `let_go`, so that many questions that come one after the other read them once.
+        """
+        found = np.empty((len(keys), self._space.dims), dtype=np.int8)
+        with self._lock:
+            if hold:
+                self._make_room(int(keys.max(initial=0)))
+            known = keys < len(self._held)
+            known[known] = self._is_held[keys[known]]
+            found[known] = self._held[keys[known]]
+        read = self._store.vectors.rows(self._space, keys[~known].tolist())
+        places = np.searchsorted(keys, read.keys)
+        found[places], known[places] = read.rows, True
+        with self._lock:
+            if self._upto == upto:  # else they may have changed since they were read
+                room = read.keys < len(self._held)
+                self._held[read.keys[room]], self._is_held[read.keys[room]] = read.rows[room], True
+        return Block(keys[known], found[known], lengths(found[known]))
+
+    def _make_room(self, highest: int) -> None:
+        """Room for the rows of keys up to this one, if they are not too many; none of them is there then."""
+        if highest >= len(self._held) and (highest + 1) * self._space.dims <= HELD_BYTES:
+            self._held = np.zeros((highest + 1, self._space.dims), dtype=np.int8)
+            self._is_held = np.zeros(highest + 1, dtype=np.bool_)
+
+    def let_go(self) -> None:
+        """Hold no rows for further questions."""
+        with self._lock:
+            self._held, self._is_held = self._held[:0].copy(), self._is_held[:0].copy()
 
     def stats(self) -> IndexStats:
         """What the copy holds, as of now."""
@@ -238,6 +275,8 @@ class Follower:
         return self._columns
 
     def _apply(self, columns: Columns, news: VectorChanges) -> None:
+        for keys in (news.keys, news.gone):
+            self._is_held[keys[keys < len(self._is_held)]] = False
         if len(news.gone):
             columns.remove(news.gone)
         if not len(news.keys):

@@ -225,7 +225,9 @@ class SignatureIndex:
         self._lock = Lock()
 
     def let_go(self) -> None:
-        """Give up samples, cells and masks; the vectors' signatures stay."""
+        """Give up samples, cells, masks and rows; the vectors' signatures stay."""
+        for follower in list(self._followers.values()):
+            follower.let_go()
         with self._lock:
             self._samplers.clear()
             self._cells.clear()
@@ -246,8 +248,13 @@ class SignatureIndex:
         """The k nearest keys the view allows, with their cosine, best first."""
         return self.ask(space, vector, view.access).search(view, k)
 
-    def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[Found]:
-        """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
+    def nearest(
+        self, space: Space, vectors: Floats, k: int, reach: Reach, *, hold: bool = False
+    ) -> list[Found]:
+        """For many vectors at once: the nearest active keys inside a reach (for deduplication).
+
+        Who comes with many more of them lets what is read be held, and lets go of it at the end.
+        """
         questions = _question(space, vectors)
         if k < 1 or not len(questions):
             return [[] for _ in questions]
@@ -260,7 +267,7 @@ class SignatureIndex:
         active = frozenset({Status.ACTIVE})
         places = self.remembered((*which, active), lambda: ranking.allowed(lines, reach, active))
         if lines.signatures is not None:
-            found = self._all_by_signature(space, lines, places, questions, k, which)
+            found = self._all_by_signature(space, lines, places, questions, k, which, hold=hold)
         elif lines.sketches is not None and len(questions) <= SINGLY:
             found = self._all_by_sketch(space, lines, places, questions, k)
         else:
@@ -375,8 +382,16 @@ class SignatureIndex:
         pairs = zip(questions, near, strict=True)
         return [ranking.nearest(self._blocks(space, lines, some), one, k) for one, some in pairs]
 
-    def _all_by_signature(
-        self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int, which: Hashable
+    def _all_by_signature(  # noqa: PLR0913 - what is asked, and of what
+        self,
+        space: Space,
+        lines: VectorLines,
+        places: Places,
+        questions: Floats,
+        k: int,
+        which: tuple[str, int, Reach],
+        *,
+        hold: bool,
     ) -> list[Found]:
         count = max(FEW, 2 * k)
         signatures = lines.signatures
@@ -392,9 +407,7 @@ class SignatureIndex:
                 row[: len(some)] = some
         # All candidates in one look-up; each question then picks its own.
         wanted = lines.keys[np.unique(near[near >= 0])]
-        read = self._store.vectors.rows(space, wanted.tolist())
-        order = np.argsort(read.keys)
-        block = ranking.Block(read.keys[order], read.rows[order], ranking.lengths(read.rows)[order])
+        block = self._follower(space).rows(wanted, which[1], hold=hold)
         keys = np.where(near < 0, NO_KEY, lines.keys[near])
         return ranking.nearest_among(block, keys, questions, k)
 

@@ -70,7 +70,8 @@ def nearest(
         if found:
             reach = context.tools.store.memories.reach(Access(scope, Role.AGENT))
             # One more than wanted: each memory finds itself.
-            known.keep(found, context.tools.index.nearest(space, vectors, NEIGHBOURS + 1, reach))
+            answers = context.tools.index.nearest(space, vectors, NEIGHBOURS + 1, reach, hold=True)
+            known.keep(found, answers)
         yield from ((key, known.of(key)) for key in some if key in known)
 
 
@@ -88,6 +89,7 @@ def forget_nearest(context: StepContext) -> None:
     """Let go of what was found, and of what was read of it: it takes much room."""
     for note in ("nearest", COMPARED):
         context.notes.pop(note, None)
+    context.tools.index.let_go()
 
 
 class NearestFound:

@@ -18,6 +18,7 @@ from threading import Lock
 from engram import plugins
 from engram.maintain import doubt, dreaming, knowledge, layers, merge, publish, review, self_knowledge
 from engram.maintain.apply import apply_decisions
+from engram.maintain.pairs import forget_nearest
 from engram.maintain.step import PURGE, Batch, Step, StepContext
 from engram.model.clock import Clock, check_cancelled
 from engram.model.maintenance import Run, RunKind, RunState
@@ -104,7 +105,10 @@ BACKGROUND = Background(young=10_000, turn_s=0.0005)
 def go(context: StepContext, steps: Sequence[Step]) -> Run:
     """Carry the run on to its end, or until somebody wants it to pause. The run as it stands then."""
     with BACKGROUND:
-        return _go(context, steps)
+        try:
+            return _go(context, steps)
+        finally:
+            forget_nearest(context)
 
 
 def _go(context: StepContext, steps: Sequence[Step]) -> Run:
