@@ -256,6 +256,8 @@ PAIRS_MOST: Final = 50
 """Pairs that a model is asked about in a run, for each kind of question."""
 COMPARED: Final = "compared"
 """The note of what was read of the memories of pairs."""
+MUCH: Final = 20_000
+"""What was noted of so many memories takes so much room that the system gets it back when it is let go."""
 Ask = Callable[[Sequence[str]], tuple[Chosen, ...] | None]
 Weighed = tuple[Memory, Review]
 

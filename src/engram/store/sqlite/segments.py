@@ -183,34 +183,45 @@ def hashed(term: str) -> int:
 
 
 def build(lines: Iterable[UnitLine], gone: Sequence[int] = ()) -> Segment:
-    """A segment of these memories."""
-    ordered = sorted(lines, key=lambda line: line.key)
+    """A segment of these memories, whose texts are read one after the other and not held."""
     hashes, units, codes = array("I"), array("i"), array("B")  # of lists they would take ten times the room
-    owners: list[int] = []
-    for place, line in enumerate(ordered):
+    owners, told = array("i"), {name: array(kind) for name, kind in _TOLD.items()}
+    for place, line in enumerate(lines):
+        for name, column in told.items():
+            column.append(getattr(line, name))
         body = line.body.split(" ") if line.body else []
         _count(body, line.cues.split(" ") if line.cues else [], place, hashes, units, codes)
         if line.length > bm25.LONG:
             for start in range(0, max(1, len(body) - bm25.STEP), bm25.STEP):
                 owners.append(place)
-                passage = body[start : start + bm25.PASSAGE]
-                _count(passage, [], len(ordered) + len(owners) - 1, hashes, units, codes)
+                # Passages come behind all memories: until it is known how many those are, from below.
+                _count(body[start : start + bm25.PASSAGE], [], -len(owners), hashes, units, codes)
+    order = np.argsort(np.array(told["key"], dtype=np.int64), kind="stable")
+    place_of = _places_in(order)
+    owned = place_of[np.array(owners, dtype=np.int32)]
+    passages = np.argsort(owned, kind="stable")
+    place_of = np.concatenate([place_of, (len(order) + _places_in(passages))[::-1]])
     columns: dict[str, Array] = {
-        "keys": np.array([line.key for line in ordered], dtype=np.int64),
-        "happened": np.array([line.happened for line in ordered], dtype=np.int64),
-        "previous": np.array([line.previous for line in ordered], dtype=np.int64),
-        "scopes": np.array([line.scope for line in ordered], dtype=np.int32),
-        "lengths": np.array([line.length for line in ordered], dtype=np.int32),
-        "statuses": np.array([line.status for line in ordered], dtype=np.int8),
-        "kinds": np.array([line.kind for line in ordered], dtype=np.int8),
-        "asking": np.array([line.asks for line in ordered], dtype=np.bool_),
-        "owners": np.array(owners, dtype=np.int32),
-        "gone": np.array(sorted(gone), dtype=np.int64),
+        name: np.array(column, dtype=COLUMNS[name])[order]
+        for name, column in zip(COLUMNS, told.values(), strict=True)
     }
-    words = _inverted(
-        np.array(hashes, dtype=np.uint32), np.array(units, dtype=np.int32), np.array(codes, dtype=np.uint8)
-    )
-    return Segment(**columns, **words)
+    counted = np.array(hashes, dtype=np.uint32), place_of[np.array(units, dtype=np.int32)]
+    words = _inverted([(*counted, np.array(codes, dtype=np.uint8))])
+    return Segment(**columns, **words, owners=owned[passages], gone=np.array(sorted(gone), dtype=np.int64))
+
+
+_TOLD: Final[Mapping[str, str]] = {
+    "key": "q", "happened": "q", "previous": "q", "scope": "i", "length": "i", "status": "b", "kind": "b",
+    "asks": "b",
+}  # fmt: skip
+"""Where a memory's columns come from, in their order, and as what they are gathered."""
+
+
+def _places_in(order: Places) -> NDArray[np.int32]:
+    """Where each stands in an order."""
+    places = np.empty(len(order), dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
 
 
 def merged(parts: Sequence[Segment]) -> Segment:
@@ -218,8 +229,7 @@ def merged(parts: Sequence[Segment]) -> Segment:
     kept = [part.alive.nonzero()[0] for part in parts]
     keys = np.concatenate([part.keys[some] for part, some in zip(parts, kept, strict=True)])
     order = np.argsort(keys, kind="stable")
-    place_of = np.empty(len(order), dtype=np.int32)
-    place_of[order] = np.arange(len(order), dtype=np.int32)
+    place_of = _places_in(order)
     columns: dict[str, Array] = {
         name: np.concatenate([getattr(part, name)[some] for part, some in zip(parts, kept, strict=True)])[
             order
@@ -240,6 +250,7 @@ def merged(parts: Sequence[Segment]) -> Segment:
         stays = units >= 0
         said = np.repeat(part.hashes, np.diff(part.starts))
         words.append((said[stays], units[stays], part.codes[stays]))
+        del said, units, stays
     gone = np.concatenate([part.gone for part in parts])
     if len(gone):
         gone = np.setdiff1d(np.unique(gone), columns["keys"])
@@ -247,7 +258,7 @@ def merged(parts: Sequence[Segment]) -> Segment:
         **columns,
         owners=np.concatenate(owners),
         gone=gone,
-        **_inverted(*(np.concatenate([word[at] for word in words]) for at in range(3))),
+        **_inverted(words),
     )
 
 
@@ -267,23 +278,24 @@ def _count(
     codes.extend(counts.values())
 
 
-def _inverted(hashes: Array, units: Array, codes: Array) -> dict[str, Array]:
-    if int(units.max(initial=0)) >> UNIT_BITS:
+def _inverted(words: list[tuple[Array, Array, Array]]) -> dict[str, Array]:
+    """Words, the units that have them and how often, in order; what is given is used up."""
+    if max(int(units.max(initial=0)) for _, units, _ in words) >> UNIT_BITS:
+        hashes, units, codes = (np.concatenate([word[at] for word in words]) for at in range(3))
         order = np.lexsort((units, hashes))
         hashes, units, codes = hashes[order], units[order], codes[order]
     else:
         # Each as one number, sorted in its place: a third of the time and the room.
-        lines = hashes.astype(np.uint64)
-        lines <<= UNIT_BITS
-        lines |= units.astype(np.uint32)
-        lines <<= CODE_BITS
-        lines |= codes
+        packed = [_packed(*words.pop(0)) for _ in range(len(words))]
+        lines = np.concatenate(packed)
+        del packed
         lines.sort()
         codes = lines.astype(np.uint8)
         lines >>= CODE_BITS
         units = (lines.astype(np.uint32) & ((1 << UNIT_BITS) - 1)).view(np.int32)
         lines >>= UNIT_BITS
         hashes = lines.astype(np.uint32)
+        del lines
     firsts = np.flatnonzero(np.diff(hashes, prepend=hashes[:1] ^ np.uint32(1)) != 0)
     return {
         "hashes": hashes[firsts],
@@ -291,6 +303,15 @@ def _inverted(hashes: Array, units: Array, codes: Array) -> dict[str, Array]:
         "units": units,
         "codes": codes,
     }
+
+
+def _packed(hashes: Array, units: Array, codes: Array) -> NDArray[np.uint64]:
+    lines = hashes.astype(np.uint64)
+    lines <<= UNIT_BITS
+    lines |= units.astype(np.uint32)
+    lines <<= CODE_BITS
+    lines |= codes
+    return lines
 
 
 # ---------------------------------------------------------------- words

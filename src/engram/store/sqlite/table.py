@@ -286,7 +286,9 @@ class NamespaceTable:
             segment = Segment.decoded(body)
             segment.keep_alive(np.array([row for (row,) in ask(db, HOLDING, place)], dtype=np.int64))
             if segment.dead > DEAD_SHARE * segment.size:
-                yield _writing(self.namespace, _Covered(merged([segment]), since, upto), seen)
+                segment = merged([segment])
+                del body  # what it was read from goes before it is written
+                yield _writing(self.namespace, _Covered(segment, since, upto), seen)
 
     def _load(self, db: Db) -> None:
         for number, since, upto, body in ask(db, BLOCKS, {"namespace": self.namespace}):
@@ -304,17 +306,26 @@ class NamespaceTable:
 
     def _built(self, db: Db, until: int) -> Iterator[tuple[Segment, int]]:
         """What changed after the last part, up to a point, in parts; and the last change of each."""
-        more = True
-        while more and (lines := self._changes(db, until)):
-            more, upto = len(lines) == BATCH, lines[-1][0]
-            held = [unit_line(line) for line in lines if line[2] is not None and line[8] is not None]
-            gone = [line[1] for line in lines if line[2] is None or line[8] is None]
-            del lines
-            yield build(held, gone), upto
+        read = BATCH
+        while read == BATCH:
+            read, upto, gone = 0, self._upto, list[int]()
 
-    def _changes(self, db: Db, until: int) -> list[Line]:
+            def held() -> Iterator[UnitLine]:
+                nonlocal read, upto
+                for line in self._changes(db, until):
+                    read, upto = read + 1, line[0]
+                    if line[2] is None or line[8] is None:
+                        gone.append(line[1])  # noqa: B023 - used up before the next part
+                    else:
+                        yield unit_line(line)
+
+            segment = build(held(), gone)
+            if read:
+                yield segment, upto
+
+    def _changes(self, db: Db, until: int) -> Iterator[Line]:
         asked = {"after": self._upto, "until": until, "limit": BATCH, "tail": TAIL}
-        return ask(db, CHANGES, {"namespace": self.namespace, **asked})
+        return iter(db.execute(CHANGES, {"namespace": self.namespace, **asked}))
 
     def _append(self, segment: Segment, since: int, upto: int) -> None:
         for keys in (segment.keys, segment.gone):
