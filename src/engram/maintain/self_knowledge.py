@@ -49,7 +49,12 @@ DAY_S: Final = 86_400.0
 
 
 def plan_confidence_map(context: StepContext, _cursor: str) -> Iterator[Batch]:
-    """A map for each place that has something to know."""
+    """A map for each place that has something to know; the last that asks what is in use."""
+    yield from _maps(context)
+    forget(context)
+
+
+def _maps(context: StepContext) -> Iterator[Batch]:
     for scope, known in census(context).items():
         told = [one for one in known if one.category != REFERENCE]
         if not told:
@@ -64,7 +69,6 @@ def plan_confidence_map(context: StepContext, _cursor: str) -> Iterator[Batch]:
         if effects:
             why = f"{len(domains)} domains, coverage {coverage:.2f}"
             yield Batch((Decision("map.drawn", why, effects),))
-    forget(context)
 
 
 OTHER: Final = "other things"
