@@ -76,7 +76,8 @@ class Cells:
         with self._lock:
             centres = self._centres if self._centres is not None else self._divide(lines.signatures)
             if which is None or self._sorted is None or self._sorted[0] != which:
-                self._sorted = which, self._sort(lines.signatures, places, self._of(lines, centres)[places])
+                cells = self._of(lines, centres, places)
+                self._sorted = which, self._sort(lines.signatures, places, cells)
             ends, members, signatures = self._sorted[1]
         likeness = product(_signs(questions, centres.shape[1]), centres.T)
         probed = np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED].ravel()
@@ -119,21 +120,21 @@ class Cells:
         self._centres = centres
         return centres
 
-    def _of(self, lines: VectorLines, centres: Signs) -> NDArray[np.int32]:
-        """The cell of each line; new lines are put into theirs."""
+    def _of(self, lines: VectorLines, centres: Signs, places: Places) -> NDArray[np.int32]:
+        """The cells of these lines; those that nobody asked for before are put into theirs."""
         if lines.signatures is None:
             raise AssertionError("asked only of a space that is signed")
         cells = np.full(len(lines.keys), -1, dtype=np.int32)
         if len(self._keys):
             here = np.minimum(np.searchsorted(self._keys, lines.keys), len(self._keys) - 1)
             cells = np.where(self._keys[here] == lines.keys, self._cells[here], np.int32(-1))
-        new = np.flatnonzero(cells < 0)
+        new = places[cells[places] < 0]
         for start in range(0, len(new), BLOCK):
             some = new[start : start + BLOCK]
             cells[some] = _nearest(_signs(lines.signatures[some], centres.shape[1]), centres)
         if len(new):
             self._keys, self._cells = lines.keys.copy(), cells
-        return cells
+        return cells[places]
 
 
 def _signs(signatures: Signatures, dims: int) -> Signs:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
 from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, StepContext, becomes, grouped
-from engram.maintain.support import COMPARED, MUCH
+from engram.maintain.support import COMPARED, give_back_if_much
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Layer, Memory, Space, Status
 from engram.model.scope import Access, Role, Scope
-from engram.pressure import give_back_memory
 from engram.rules.joining import stands
 from engram.rules.sameness import JACCARD_ALONE, JACCARD_SAME, SamenessLimits
 from engram.rules.traits import is_drawn
@@ -88,13 +87,10 @@ def nearest_found(context: StepContext, space: Space) -> NearestFound:
 
 def forget_nearest(context: StepContext) -> None:
     """Let go of what was found, and of what was read of it: it takes much room."""
-    found: dict[Space, NearestFound] = context.notes.pop("nearest", {})
-    count = sum(map(len, found.values()))
-    found.clear()
-    context.notes.pop(COMPARED, None)
+    for note in ("nearest", COMPARED):
+        context.notes.pop(note, None)
     context.tools.index.let_go()
-    if count >= MUCH:
-        give_back_memory()
+    give_back_if_much()
 
 
 class NearestFound:
@@ -107,9 +103,6 @@ class NearestFound:
 
     def __contains__(self, key: int) -> bool:
         return key in self._places
-
-    def __len__(self) -> int:
-        return len(self._places)
 
     def keep(self, keys: Sequence[int], answers: Sequence[Sequence[tuple[int, float]]]) -> None:
         """Keep the nearest of these keys."""

@@ -20,6 +20,7 @@ from engram.model.maintenance import Judgement, RunState, Sketch, WhoIsNamed
 from engram.model.memory import Filters, Memory, Tier
 from engram.model.scope import Access, Scope
 from engram.ports import NoAdvisor
+from engram.pressure import give_back_memory, resident_bytes
 from engram.rules.joining import Compared
 from engram.rules.promotion import FINAL, next_try
 from engram.rules.review import Review
@@ -256,8 +257,6 @@ PAIRS_MOST: Final = 50
 """Pairs that a model is asked about in a run, for each kind of question."""
 COMPARED: Final = "compared"
 """The note of what was read of the memories of pairs."""
-MUCH: Final = 20_000
-"""What was noted of so many memories takes so much room that the system gets it back when it is let go."""
 Ask = Callable[[Sequence[str]], tuple[Chosen, ...] | None]
 Weighed = tuple[Memory, Review]
 
@@ -342,6 +341,19 @@ def questions(context: StepContext, kind: str) -> Questions:
 
 def _ruled(review: Review) -> Chosen:
     return Chosen.YES if review.by_rule else Chosen.NO
+
+
+# ---------------------------------------------------------------- room
+# Room: what steps noted for others is let go of; the system gets it back where it is much.
+
+
+MUCH_BYTES: Final = 160 * 2**20
+
+
+def give_back_if_much() -> None:
+    """Let the system have what was freed, if the process holds much: what comes next would take more."""
+    if resident_bytes() >= MUCH_BYTES:
+        give_back_memory()
 
 
 # ---------------------------------------------------------------- sketching

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engram.lazily import dataclass
 from engram.maintain.pairs import forget_nearest, space_of, vectors_of
 from engram.maintain.step import CLEAR, Batch, Decision, Drop, Effect, StepContext, grouped
-from engram.maintain.support import MUCH, in_words, keep, noted, places, since, tells
+from engram.maintain.support import give_back_if_much, in_words, keep, noted, places, since, tells
 from engram.model.maintenance import Sketch
 from engram.model.memory import (
     ANY_STATUS,
@@ -29,7 +29,6 @@ from engram.model.memory import (
     Verification,
 )
 from engram.model.scope import Access, Role, Scope
-from engram.pressure import give_back_memory
 from engram.rules.grouping import centres, nearest
 from engram.rules.vectors import meant, unit
 from engram.text.sentences import sentences
@@ -114,11 +113,8 @@ def census(context: StepContext) -> Census:
 
 def forget(context: StepContext) -> None:
     """The last step of the stage lets go of it."""
-    known: Census = context.notes.pop(NOTE, {})
-    count = sum(map(len, known.values()))
-    del known
-    if count >= MUCH:
-        give_back_memory()
+    context.notes.pop(NOTE, None)
+    give_back_if_much()
 
 
 UNSURE: Final = 0.4

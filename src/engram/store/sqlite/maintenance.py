@@ -14,7 +14,7 @@ from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
 from engram.store.sqlite import ledger, rows, views
-from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
+from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.records import SmallTable, changed, columns, delete, put, value_of
 from engram.store.sqlite.views import Places, where
@@ -147,8 +147,14 @@ BARE = """
 
 SLICE = """
   AND m.row > :after
+  AND m.row <= :upto
 ORDER BY m.row
 LIMIT :limit
+"""
+
+HIGHEST_ROW = """
+SELECT coalesce(max(row), 0)
+FROM memories
 """
 
 WHO_IS_NAMED = f"""
@@ -183,6 +189,10 @@ WHERE at < :before
 """
 
 EVERYTHING = Reach(everything=True)
+HIGHEST_KEY = 2**62
+LOOKED_THROUGH = 4
+"""Keys that are looked through for each memory of a layer that is wanted, before its index is asked."""
+IN_A_LAYER = "m.layer IN"
 
 
 class SqliteUpkeep(SmallTable):
@@ -201,20 +211,39 @@ class SqliteUpkeep(SmallTable):
         return self._slice(filters, after, limit, BARE + SLICE)
 
     def _slice(self, filters: Filters, after: int, limit: int, rest: str) -> list[tuple[int, Memory]]:
-        seen = where(EVERYTHING, filters, wide=True)
-        sql = rows.select("WHERE " + seen.sql + rest)
-        lines = self._ask(sql, {**seen.values, "after": after, "limit": limit})
+        lines = self._in_order(rows.select("WHERE "), filters, after, limit, rest)
         return [rows.from_row(line) for line in lines]
 
     def named(self, filters: Filters, after: int, limit: int) -> list[tuple[int, WhoIsNamed]]:
         """The same, but only where each belongs and whom it names: a pass that needs no more is shorter."""
-        seen = where(EVERYTHING, filters, wide=True)
-        sql = WHO_IS_NAMED + "WHERE " + seen.sql + SLICE
-        lines = self._ask(sql, {**seen.values, "after": after, "limit": limit})
         return [
             (key, WhoIsNamed(rows.scope_of(*place), speaker, rows.names_in(entities)))
-            for key, speaker, entities, *place in lines
+            for key, speaker, entities, *place in self._in_order(
+                WHO_IS_NAMED + "WHERE ", filters, after, limit, SLICE
+            )
         ]
+
+    def _in_order(self, sql: str, filters: Filters, after: int, limit: int, rest: str) -> list[Line]:
+        """Lines of memories that fit, by key.
+
+        What is in a layer stands in an index, and all that is found there would be sorted for each slice of
+        it. So a stretch is looked through key by key; where that is not enough, few are in the layer, and the
+        index is asked about ever longer stretches behind it.
+        """
+        seen = where(EVERYTHING, filters, wide=True)
+        values = {**seen.values, "after": after, "upto": HIGHEST_KEY, "limit": limit}
+        if not filters.layers:
+            return self._ask(sql + seen.sql + rest, values)
+        stretch = LOOKED_THROUGH * limit
+        values["upto"] = after + stretch
+        found = self._ask(sql + seen.sql.replace(IN_A_LAYER, f"+{IN_A_LAYER}") + rest, values)
+        last = self._ask(HIGHEST_ROW)[0][0] if len(found) < limit else 0
+        while len(found) < limit and values["upto"] < last:
+            stretch *= 2
+            between = {"after": values["upto"], "upto": values["upto"] + stretch}
+            values |= {**between, "limit": limit - len(found)}
+            found += self._ask(sql + seen.sql + rest, values)
+        return found
 
     def uses(self, keys: Sequence[int], most: int) -> dict[int, list[datetime]]:
         """When each of these memories was used, the latest first, at most so many times each."""
