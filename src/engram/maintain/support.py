@@ -347,7 +347,7 @@ def _ruled(review: Review) -> Chosen:
 # Room: what steps noted for others is let go of; the system gets it back where it is much.
 
 
-MUCH_BYTES: Final = 160 * 2**20
+MUCH_BYTES: Final = 224 * 2**20
 
 
 def give_back_if_much() -> None:
