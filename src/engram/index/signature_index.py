@@ -47,6 +47,8 @@ QUESTIONS = 256
 SINGLY = 8
 """Up to so many questions, asking one by one is faster than a product of matrices, which reads all rows."""
 
+IN_CELLS = 48
+"""Up to so many questions about a large space, a look at each signature is faster than sorting into cells."""
 NO_KEY = -1
 """In the place of a candidate where there are fewer; no memory has this key."""
 REMEMBERED = 4
@@ -398,7 +400,7 @@ class SignatureIndex:
         if signatures is None:
             raise AssertionError("asked only of a space that is signed")
         signed = self._signatures(space, questions)
-        if len(questions) > SINGLY and len(places) > self._exact_limit:
+        if len(questions) > IN_CELLS and len(places) > self._exact_limit:
             near = self._cells_of(space).near(lines, places, signed, count, which)
         else:
             near = np.full((len(questions), count), -1, dtype=np.intp)
