@@ -125,6 +125,8 @@ class NamespaceFiles:
         self._key = key
         self._master: bytes | None = None
         """What the key led to: a passphrase is stretched once, not for each file."""
+        self._fits = False
+        """Whether it has opened a file of the folder."""
         self._home = file_of_namespace(folder, DEFAULT_NAMESPACE)
         self._open: OrderedDict[str, OpenFile] = OrderedDict()
         self.dropped: deque[OpenFile] = deque()
@@ -208,6 +210,8 @@ class NamespaceFiles:
     def _opened(self, namespace: str) -> Engram:
         """Open a file, or make it. That of the default namespace is made first: its key is that of all."""
         file = file_of_namespace(self.folder, namespace)
+        if not file.exists() and not self._fits:
+            self._try_key(namespace)
         if not file.exists() and (slots := read_slots(self._home)) is not None:
             write_slots(file, slots)
         opened_here = self.access.scope.namespace == namespace and not self.access.all_namespaces
@@ -222,9 +226,16 @@ class NamespaceFiles:
         keys = memory._tools.keys  # noqa: SLF001 - its own folder
         if keys is not None and self._master is None:
             self._master = cast("VaultKeys", keys).master
+        self._fits = True
         self._limits = self._limits or RecallLimits(self.config.limits, memory._tools.clock)  # noqa: SLF001
         memory._recalling = Recalling(memory._caller, self._limits)  # noqa: SLF001
         return memory
+
+    def _try_key(self, new: str) -> None:
+        """Open another file, if there is one: no new one is in clear among vaults, or under another key."""
+        there = [name for name in namespaces_in(self.folder) if name != new]
+        if there:
+            self._opened(DEFAULT_NAMESPACE if DEFAULT_NAMESPACE in there else there[0]).close()
 
     def _share_counts(self, memory: Engram, access: Access, actor: str) -> None:
         """What a caller may write in a day does not begin anew when a file is opened again."""

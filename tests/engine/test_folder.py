@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.errors import AccessDenied, InvalidInput, KeyNeeded, TooMuchWritten
+from engram.errors import AccessDenied, InvalidInput, KeyNeeded, KeyNotWanted, TooMuchWritten
 from engram.keys import FileState, state_of
 from engram.model.scope import Access, Role, Scope
 from engram.opening import file_of_namespace, namespaces_in
@@ -215,6 +215,25 @@ def test_every_file_is_encrypted_under_the_key_of_the_folder(folder: str) -> Non
     file = file_of_namespace(folder, "acme")
     with Engram.open(file, key="correct horse battery staple", access=Access(Scope("acme"))) as alone:
         assert alone.stats().memories == 1, "each opens by itself too"
+
+
+@pytest.mark.parametrize("key", [None, "wrong"])
+def test_no_file_in_clear_or_under_another_key_comes_between_vaults(folder: str, key: str | None) -> None:
+    opened(folder, key="correct horse battery staple").close()
+
+    with pytest.raises(KeyNeeded):
+        opened(folder, key=key, access=Access(Scope("acme")))
+
+    assert namespaces_in(folder) == ["default"]
+
+
+def test_no_vault_comes_between_files_in_clear(folder: str) -> None:
+    opened(folder).close()
+
+    with pytest.raises(KeyNotWanted):
+        opened(folder, key=bytes(32), access=Access(Scope("acme")))
+
+    assert namespaces_in(folder) == ["default"]
 
 
 @pytest.mark.slow

@@ -38,6 +38,15 @@ def test_an_agent_that_wrote_its_share_waits_a_day_and_the_others_do_not() -> No
         assert rex.remember("We are out of salt").outcome == "stored"
 
 
+def test_a_share_that_is_changed_holds_at_once() -> None:
+    with Engram.open(":memory:", clock=FakeClock()) as memory:
+        rex = memory.seen_by(AGENT, "rex")
+        rex.remember("We are out of tea")
+        memory.maintenance.configure({"limits.memories_a_day": 1})
+        with pytest.raises(TooMuchWritten):
+            rex.remember("We are out of milk")
+
+
 def test_what_was_written_counts_after_a_restart(tmp_path: Path) -> None:
     clock, path = FakeClock(), tmp_path / "memory.db"
     for number in range(3):

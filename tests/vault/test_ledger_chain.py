@@ -22,6 +22,7 @@ def path(tmp_path: Path) -> Path:
         told = [memory.remember(f"boat {number} is blue").memory for number in range(4)]
         memory.forget(told[0].id, "sold")
         memory.erase(told[1].id, "asked to")
+        memory.update(told[2].id, importance=0.9)
     return made
 
 
@@ -50,6 +51,8 @@ def test_what_nobody_touched_is_whole_also_after_erasing(path: Path) -> None:
         "UPDATE events SET verb = 'restored' WHERE seq = 3",
         "DELETE FROM events WHERE seq = 2",
         "UPDATE events SET chain = x'00' WHERE seq = 1",
+        "DELETE FROM events WHERE seq > 3",
+        "DELETE FROM events",
     ],
 )
 def test_what_somebody_changed_shows(path: Path, sql: str) -> None:

@@ -119,8 +119,6 @@ class WriteAllowance:
     """
 
     def __init__(self, tools: Tools, access: Access, actor: str) -> None:
-        limits = tools.config.limits
-        self._most = {"memories": limits.memories_a_day, "bytes": limits.megabytes_a_day * MEGABYTE}
         self.tools = tools
         """Those of the file as it is open now: one of a folder is closed and opened again."""
         self._place, self._actor = access.scope, actor
@@ -138,7 +136,9 @@ class WriteAllowance:
             kept = self._read(now) if self._kept is None else self._kept
             since = int((now.timestamp() - DAY_S) // COUNTED_S)
             counted = [(at, one) for part in (kept, self._new) for at, one in part.items() if at > since]
-            for what, most in self._most.items():
+            limits = self.tools.config.limits
+            allowed = {"memories": limits.memories_a_day, "bytes": limits.megabytes_a_day * MEGABYTE}
+            for what, most in allowed.items():
                 if most and sum(one[what] for _, one in counted) + wanted[what] > most:
                     first = min((at for at, _ in counted), default=since + 1)
                     raise TooMuchWritten(most, what, (first - since) * COUNTED_S)

@@ -180,6 +180,14 @@ JOIN scopes AS s ON s.id = m.scope
 WHERE NOT EXISTS (SELECT 1 FROM changes AS c WHERE c.row = t.row AND c.namespace = s.namespace AND c.gone = 0)
 """
 
+WITHOUT_EVENT = """
+SELECT count(*)
+FROM memories AS m
+WHERE NOT EXISTS (SELECT 1 FROM events AS e WHERE e.memory = m.id)
+  OR m.modified_at > (SELECT max(e.at) FROM events AS e)
+"""
+"""What is written is told: memories that no event tells of, or none so late, show that an end was cut off."""
+
 TELL_UNTOLD = """
 INSERT INTO changes (row, namespace, gone)
 SELECT t.row, s.namespace, 0
@@ -313,7 +321,7 @@ def look_at_records(db: Db, *, quick: bool = False) -> list[Finding]:
     events, event = broken_link(db)
     lines, line = broken_audit(db)
     return [
-        _chain("ledger", f"{events} events", str(event or "")),
+        _chain("ledger", f"{events} events", str(event or ""), ask(db, WITHOUT_EVENT)[0][0]),
         _chain("audit", f"{lines} lines", f"line {line}" if line else ""),
         _sealing(db),
         *derived,
@@ -374,8 +382,10 @@ def _references(db: Db) -> Finding:
     return _found("references", "nothing points to what is not there", lost, "restore a backup")
 
 
-def _chain(name: str, count: str, wrong: str) -> Finding:
+def _chain(name: str, count: str, wrong: str, untold: int = 0) -> Finding:
     changed = f"{wrong} does not fit to what stands before it: one was changed or taken out" if wrong else ""
+    if untold and not wrong:
+        changed = f"of {untold} memories it does not tell, or not so late: events at its end were taken out"
     return _found(name, f"{count}, each chained to the one before", changed, "compare with a backup")
 
 
