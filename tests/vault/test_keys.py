@@ -250,7 +250,9 @@ def test_the_length_tells_little(path: str) -> None:
 
     assert first % (512 * 1024) == Path(path).stat().st_size % (512 * 1024) == 0
     with Engram.open(path, key=KEY, embedder=HashEmbedder()) as memory:
-        assert all(one.ok for one in memory.doctor())
+        copy = Path(memory.backups.make().file)
+        assert copy.stat().st_size % (512 * 1024) == 0
+        assert all(one.ok for one in [*memory.doctor(), *memory.backups.check()])
         memory.vacuum()
         assert memory.count() == 21
 

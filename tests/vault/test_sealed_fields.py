@@ -113,6 +113,20 @@ def test_what_stands_beside_words_holds_no_secret_either(tmp_path: Path) -> None
     assert found_in(tmp_path, told) == {}
 
 
+def test_an_answer_that_repeats_a_secret_is_sealed_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    init_vault(str(file), key=KEY, fields=True)
+    with Engram.open(file, key=KEY) as memory:
+        memory.observe("The password of the attic is Quokka-77.", "Noted: Quokka-77", session="monday")
+        memory.observe("测试环境的密码是Hangzhou2026", "好的，Hangzhou2026 记住了", session="tuesday")
+        memory.observe("I moved to Lisbon", "Noted: Lisbon", session="wednesday")
+        memory.flush()
+        harmless = [turn.content for turn in memory.history.turns("wednesday")]
+
+    assert harmless == ["I moved to Lisbon", "Noted: Lisbon"]
+    assert found_in(tmp_path, ["Quokka-77", "Hangzhou2026"]) == {}
+
+
 def test_what_better_rules_tell_is_sealed_when_the_file_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

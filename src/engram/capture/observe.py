@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -26,7 +26,7 @@ from engram.model.clock import check_cancelled, here
 from engram.model.memory import Tier
 from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
-from engram.ports import Tools, Unit
+from engram.ports import KeyRing, Tools, Unit
 from engram.rules.enrich import NOT_BELIEVED
 from engram.rules.screen import Gate, name, readable, screen
 from engram.rules.sealing import opened_turn, sealed_turn, without
@@ -198,7 +198,7 @@ def log(turns: Sequence[Turn], tools: Tools, actor: str) -> tuple[Observation, s
     """
     checked = [_checked(turn) for turn in turns]
     keys = tools.keys
-    kept = checked if keys is None else [sealed_turn(turn, keys) for turn in checked]
+    kept = checked if keys is None else _sealed(checked, keys)
     waiting, fresh = tools.store.write(
         lambda unit: unit.log(kept), actor, kept[0].scope.namespace if kept else ""
     )
@@ -269,17 +269,32 @@ def _good(reading: extract.Reading) -> tuple[list[Draft], list[tuple[int, ...]]]
     return drafts, origins
 
 
+def _sealed(turns: Sequence[Turn], keys: KeyRing) -> list[Turn]:
+    """Turns as they are logged; one that repeats a secret of another is as secret as that."""
+    told = _secrets(turns)
+    return [sealed_turn(turn, keys, _tier_of(turn.content, told)) if told else turn for turn in turns]
+
+
+def _secrets(turns: Iterable[Turn]) -> dict[str, Tier]:
+    """What is sensitive in turns, piece by piece."""
+    return {
+        piece: part.tier
+        for turn in turns
+        for part in sensitive_parts(turn.content)
+        for piece in part.pieces(turn.content)
+    }
+
+
+def _tier_of(words: str, secrets: Mapping[str, Tier], least: Tier | None = None) -> Tier:
+    tiers = (tier for piece, tier in secrets.items() if piece in words)
+    return max((least or Tier.CLEAR, *tiers), key=tuple(Tier).index)
+
+
 def _parted(
     turns: Sequence[Turn], drafts: Sequence[Draft], origins: Sequence[tuple[int, ...]]
 ) -> tuple[list[Draft], list[tuple[int, ...]]]:
     """The drafts, what repeats a secret of a sealed turn apart, and as secret as that."""
-    secrets = {
-        piece: part.tier
-        for turn in turns
-        if turn.sealed
-        for part in sensitive_parts(turn.content)
-        for piece in part.pieces(turn.content)
-    }
+    secrets = _secrets(turn for turn in turns if turn.sealed)
     if not secrets:
         return list(drafts), list(origins)
     parted = [
@@ -298,10 +313,7 @@ def _halves(draft: Draft, secrets: Mapping[str, Tier]) -> Iterator[Draft]:
         yield replace(harmless, details=without(draft.details, secrets))
     if True in told:
         words = " ".join(told[True]) if False in told else draft.content
-        tiers = (tier for piece, tier in secrets.items() if piece in words)
-        yield replace(
-            draft, content=words, tier=max((draft.tier or Tier.CLEAR, *tiers), key=tuple(Tier).index)
-        )
+        yield replace(draft, content=words, tier=_tier_of(words, secrets, draft.tier))
 
 
 def _joined(one: Observation, other: Observation) -> Observation:

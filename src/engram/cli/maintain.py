@@ -348,7 +348,8 @@ def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
             findings = list(memory.doctor(repair=repair))
             return [*findings, *memory.backups.check()] if deep else findings
     except (StoreCorrupt, KeyNeeded) as error:
-        advice = "`engram doctor --repair` saves what can be read"
+        locked = isinstance(error, KeyNeeded) and not error.wrong
+        advice = "look again with its key" if locked else "`engram doctor --repair` saves what can be read"
         return [Finding(PAGES, ok=False, detail=error.message, advice=advice)]
 
 

@@ -35,11 +35,16 @@ class SensitivePart:
     def pieces(self, text: str) -> tuple[str, ...]:
         """What of a text it is; of "password is x" also the bare x, which nothing else would tell."""
         whole = text[self.start : self.end]
-        last = whole.split()[-1].strip("\"'`:=") if self.kind == "secret" else ""
-        return (whole, last) if len(last) >= _LEAST_SECRET else (whole,)
+        if self.kind != "secret":
+            return (whole,)
+        last = _SAID.split(whole.rstrip(_QUOTES))[-1].strip(_QUOTES)
+        bare = (last, last.rstrip(".!?)"))
+        return (whole, *(piece for piece in dict.fromkeys(bare) if len(piece) >= _LEAST_SECRET))
 
 
 _LEAST_SECRET: Final = 4
+_SAID: Final = re.compile(r"[\s:=：是为]+")
+_QUOTES: Final = "\"'`:="
 _SHOWN: Final = 2
 _ORDER: Final = tuple(Tier)
 _REACHES: Final = frozenset({"phone", "e-mail", "address"})

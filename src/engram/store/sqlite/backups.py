@@ -22,7 +22,7 @@ from engram.lazily import lazily
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import ArchiveReport, Backup, Finding, SalvageReport
 from engram.store.sqlite import upkeep
-from engram.store.sqlite.connection import IN_MEMORY, Db, Opener, ask, ask_value, translated
+from engram.store.sqlite.connection import IN_MEMORY, Db, Opener, ask, ask_value, pad, translated
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.reencrypt import wipe
 
@@ -156,6 +156,8 @@ def make_backup(db: Db, opener: Opener, target: Path | None = None) -> Backup:
     try:
         with closing(upkeep.copy(db, replace(opener, path=str(partial), passing=True))) as copied:
             copied.pragma("journal_mode", "delete")  # all of it in one file
+        if opener.settings.key is not None:
+            pad(str(partial))  # as long as the file would be: its length tells as little
         check_backup(opener, partial)
         _settle(partial)
         partial.rename(place)
