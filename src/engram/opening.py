@@ -177,7 +177,11 @@ def open_store(
         # The server keeps the database; what is secret in it is sealed, as in a memory that has no file.
         sealing = next(iter(find_keys(":memory:", key)), None)
         how = store_settings(settings, read_only=read_only)
-        return PostgresStore.open_address(where, clock, how), sealing
+        kept = PostgresStore.open_address(where, clock, how)
+        if _is_sealed_by(kept, sealing):
+            return kept, sealing
+        kept.close()
+        raise KeyNeeded(without_password(where), wrong=sealing is not None)
     from engram.store.sqlite import SqliteStore
     from engram.store.sqlite.connection import is_unsettled
 
@@ -193,15 +197,20 @@ def open_store(
             store = SqliteStore.open(where, clock, with_key(wanted, keys))
         except KeyNeeded:
             continue
-        from engram.rules.sealing import ALL, KEY, fingerprint
-
-        judgement = store.upkeep.judged(KEY, [ALL]).get(ALL)
-        if judgement is None or judgement.verdict in ("", fingerprint(keys)):
+        if _is_sealed_by(store, keys):
             return store, keys
         store.close()
     if found:
         raise KeyNeeded(where, wrong=True)
     return SqliteStore.open(where, clock, wanted), None
+
+
+def _is_sealed_by(store: SqliteStore, keys: VaultKeys | None) -> bool:
+    """Whether nothing in it was sealed by another key."""
+    from engram.rules.sealing import ALL, KEY, fingerprint
+
+    judgement = store.upkeep.judged(KEY, [ALL]).get(ALL)
+    return judgement is None or judgement.verdict in ("", fingerprint(keys) if keys else "")
 
 
 def store_settings(settings: Config, *, read_only: bool = False) -> StoreSettings:

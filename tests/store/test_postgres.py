@@ -24,7 +24,7 @@ import pytest
 from engram import Engram
 from engram.bench.speed import drafts, queries
 from engram.config import load
-from engram.errors import DatabaseDown, FileExists, StoreError, UpkeepBusy
+from engram.errors import DatabaseDown, FileExists, KeyNeeded, StoreError, UpkeepBusy
 from engram.model.clock import SystemClock
 from engram.model.event import Verb
 from engram.model.maintenance import Judgement
@@ -83,6 +83,23 @@ def everything(where: str | Path) -> dict[str, list[tuple[object, ...]]]:
         rows = {name: sorted(lines, key=repr) for name, lines in asked.items()}
     store.close()
     return rows
+
+
+def test_with_a_key_what_is_sensitive_is_sealed_and_no_other_key_opens_it(address: str) -> None:
+    key = bytes(range(32))
+    with Engram.open(address, embedder=HashEmbedder(), key=key) as memory:
+        memory.remember("The password of the attic is Quokka-77")
+        memory.observe("My PIN is 70093841.", "Noted: 70093841", session="monday")
+        memory.flush()
+    for other in (None, bytes(32)):
+        with pytest.raises(KeyNeeded):
+            Engram.open(address, embedder=HashEmbedder(), key=other)
+    with Engram.open(address, embedder=HashEmbedder(), key=key) as memory:
+        opened = [memory.get(one.id) for one in memory.list()]
+        kept = json.dumps([*memory.export(), *map(str, memory.history.turns("monday"))], default=str)
+
+    assert "The password of the attic is Quokka-77" in {one.content for one in opened if one}
+    assert [word for word in ("Quokka-77", "70093841") if word in kept] == []
 
 
 def test_several_engines_see_each_others_writes(address: str) -> None:

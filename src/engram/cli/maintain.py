@@ -349,7 +349,7 @@ def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
             return [*findings, *memory.backups.check()] if deep else findings
     except (StoreCorrupt, KeyNeeded) as error:
         locked = isinstance(error, KeyNeeded) and not error.wrong
-        advice = "look again with its key" if locked else "`engram doctor --repair` saves what can be read"
+        advice = f"{'if it is no vault, ' if locked else ''}`engram doctor --repair` saves what can be read"
         return [Finding(PAGES, ok=False, detail=error.message, advice=advice)]
 
 

@@ -191,8 +191,8 @@ FROM (
 UNSEALED = (
     COLUMNS  # noqa: S608 (both are written out here)
     + """
-WHERE (t.sealed IS NOT NULL) = :back
-  AND (:row IS NULL OR t.key IN (SELECT turn FROM turn_memories WHERE row = :row))
+WHERE (CASE WHEN t.sealed IS NULL THEN 0 ELSE 1 END) = :back
+  AND (:row < 0 OR t.key IN (SELECT turn FROM turn_memories WHERE row = :row))
   AND t.key > :after
 ORDER BY t.key
 LIMIT :limit
@@ -353,13 +353,13 @@ def drop_turns(db: Db, row: int) -> None:
 
 def seal_turns(db: Db, row: int | None, seal: Callable[[Turn], Turn], *, back: bool) -> int:
     """Replace the turns that a memory came from, or all, by what `seal` makes of them; how many changed."""
-    after, changed = 0, 0
-    while lines := ask(db, UNSEALED, {"row": row, "after": after, "back": int(back), "limit": COUNTED}):
+    changed, values = 0, {"row": -1 if row is None else row, "back": int(back), "limit": COUNTED, "after": 0}
+    while lines := ask(db, UNSEALED, values):
         for turn in map(_turn, lines):
-            after, made = turn.key, seal(turn)
+            values["after"], made = turn.key, seal(turn)
             if made.sealed:
-                values = {"id": made.id, "content": made.content, "sealed": None if back else made.sealed}
-                update(db, "turns", values, key=turn.key)
+                told = {"id": made.id, "content": made.content, "sealed": None if back else made.sealed}
+                update(db, "turns", told, key=turn.key)
                 changed += 1
     return changed
 
