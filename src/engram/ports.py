@@ -215,7 +215,7 @@ _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 
-MOMENT_S = 0.0005
+MOMENT_S = 0.001
 """How long the next one waits for those who were served last."""
 TOGETHER_MOST = 64
 """Calls that one thread does for the others at most: nobody waits longer than for so many."""
