@@ -81,7 +81,10 @@ _FIGURE = re.compile(
     r"\d{4}|\d[:：/]\d|\d-\d{1,2}-\d|\d'?[A-Za-z]|\d\s?\.?\s?[apAP]\s?\.?\s?[mM]|'\d\d|\b(?:[qQhH]|[wW][kK]?\s?#?)\d"
 )
 _HAN = re.compile(f"[{HAN}]")
-_GREETING = re.compile(r"(?i)\bgood\s+$")
+_GREETING = re.compile(
+    r"(?i)\bgood\s+(?:morning|afternoon|evening|night)"
+    r"|\A\W*(?:(?:hi|hey|hello)\W+)?(?:morning|afternoon|evening)(?:\s*[!,]|\s+(?:all|every(?:one|body)|folks|guys|team|there)\b)"
+)
 _AGE = re.compile(r"[ -]olds?\b|岁")
 
 
@@ -132,7 +135,9 @@ _LONGEST: Final = 48
 def _without_lookalikes(segment: list[DateToken], text: str) -> Iterator[DateToken]:
     """The same tokens, but "may", "march" or "sat" are gaps when nothing near them speaks of time."""
     for place, token in enumerate(segment):
-        if token.category == "part" and _GREETING.search(text, 0, token.start):
+        if token.category == "part" and any(
+            greeting.start() <= token.start < greeting.end() for greeting in _GREETING.finditer(text)
+        ):
             yield DateToken(GAP, token.start, token.end)
             continue
         if token.category in _NAMES and text[token.start : token.end].lower() in _wary():
