@@ -1,6 +1,7 @@
-"""A folder of files: so many tenants, few files open. How long opening takes, and what the process holds.
+"""Many tenants, each in a file of its own or all in one: what they wait, and what the process holds.
 
     python benchmarks/folder.py --namespaces 1000 --memories 20 --folder FOLDER
+    python benchmarks/folder.py --namespaces 1000 --memories 1000 --folder FOLDER --one-file
 
 Prints a table in Markdown: what a tenant waits whose file is closed or open, and the resident memory while
 one tenant after the other asks.
@@ -33,18 +34,19 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=20)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--folder", default="", help="where to make it, or where it was made before")
+    parser.add_argument("--one-file", action="store_true", help="all tenants in one file")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="engram-folder-") as passing:
-        where, begun = f"{given.folder or passing}/", time.perf_counter()
+        where, begun = f"{given.folder or passing}/{'all.db' if given.one_file else ''}", time.perf_counter()
         names = [f"tenant-{number:05}" for number in range(given.namespaces)]
-        there = {*namespaces_in(where)}
-        new = [name for name in names if name not in there]
         with Engram.open(where, access=Access.everything()) as memory:
+            there = memory.stats().by_namespace if given.one_file else {*namespaces_in(where)}
+            new = [name for name in names if name not in there]
             for name in new:
-                kept = [{"content": one, "scope": Scope(name)} for one in statements(name, given.memories)]
+                kept = [{"content": text, "scope": Scope(name)} for text in statements(name, given.memories)]
                 memory.remember_many(kept)
         took = time.perf_counter() - begun
-        size = sum(one.stat().st_size for one in Path(where).rglob("*.db"))
+        size = sum(file.stat().st_size for file in Path(given.folder or passing).rglob("*.db"))
         made = f"{len(new):,} of them made in {took:.0f} s, {size / MEGA:,.0f} MB on disk"
         print(f"{len(names):,} namespaces of {given.memories} memories, {made}.\n")
         print("| what | wall p50 / p95, ms | processor p50, ms | resident, MB |\n|---|---|---|---|")
@@ -58,7 +60,7 @@ def measure(where: str, names: list[str], calls: int) -> None:
         with timed(times):
             opened = Engram.open(where)
         opened.close()
-    tell(f"open the folder ({len(names):,} files)", times)
+    tell(f"open ({len(names):,} tenants)", times)
     chance = random.Random(7)
     with Engram.open(where) as memory:
         tenants = {name: memory.seen_by(Access(Scope(name)), name) for name in names}
@@ -85,7 +87,6 @@ def measure(where: str, names: list[str], calls: int) -> None:
         every(
             "twenty tenants in turn: remember", lambda tenant: tenant.remember(f"Box {chance.random()}"), few
         )
-        print(f"\n{len(memory.stats_of_open().by_namespace)} files are open at the end.")
     begun = time.perf_counter()
     with Engram.open(where, access=Access.everything()) as memory:
         counted = memory.stats().memories
