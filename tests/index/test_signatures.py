@@ -106,6 +106,10 @@ def test_a_duplicate_is_always_near(filled: Store, index: SignatureIndex, vector
         assert found[0][1] == pytest.approx(1.0, abs=0.01)
 
 
+def test_a_place_in_which_nothing_is_kept_has_no_neighbours(index: SignatureIndex, vectors: Floats) -> None:
+    assert index.nearest(LARGE, vectors[:20], 3, Reach(scopes=frozenset({10**6}))) == [[]] * 20
+
+
 def test_rows_that_are_held_follow_what_is_written(store: Store, vectors: Floats) -> None:
     memories = large(store, vectors[:600])
     index = SignatureIndex(store, exact_limit=50)

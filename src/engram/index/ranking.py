@@ -180,6 +180,8 @@ def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
 
 def nearest_among(block: Block, keys: Keys, questions: Floats, k: int) -> list[Found]:
     """For each question the k nearest of its own keys, as far as the block has them; equal ones by key."""
+    if not len(block.keys):  # a place of the file in which nothing is kept yet
+        return [[] for _ in questions]
     found: list[Found] = []
     for start in range(0, len(questions), TOGETHER):
         some = np.sort(keys[start : start + TOGETHER], axis=1)
