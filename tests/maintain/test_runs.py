@@ -10,7 +10,7 @@ import pytest
 
 from engram import Engram
 from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue, UpkeepBusy
-from engram.maintain.pipeline import _note, begin, go
+from engram.maintain.pipeline import _write_run, begin_run, run_steps
 from engram.maintain.step import Batch, Decision, Draw, Step, StepContext, becomes
 from engram.model.capture import Draft
 from engram.model.facts import Edge, EdgeType
@@ -69,14 +69,14 @@ def fill(memory: Engram, count: int = 5) -> list[str]:
 def carried(memory: Engram, stopping: int | None = None) -> StepContext:
     """Run both steps; stop after so many slices."""
     tools = memory.maintenance._caller.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
-    run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
+    run = begin_run(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     count = iter(range(100))
     context = StepContext(
         tools,
         run,
         stopping=lambda: stopping is not None and next(count) + 1 >= stopping,
     )
-    return replace(context, run=go(context, STEPS))
+    return replace(context, run=run_steps(context, STEPS))
 
 
 def test_what_is_decided_is_carried_out_and_reported_with_its_reason(memory: Engram) -> None:
@@ -141,8 +141,8 @@ def test_a_decision_about_what_changed_meanwhile_is_left(memory: Engram) -> None
         yield Batch((Decision("test.late", "too late", (becomes(seen, layer=Layer.CORE),), seen.id),))
 
     tools = context.tools
-    run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
-    done = go(replace(context, run=run), [Step("test", "late", late)])
+    run = begin_run(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
+    done = run_steps(replace(context, run=run), [Step("test", "late", late)])
     assert memory.maintenance.report(done.id).decided[0].outcome is Carried.LEFT
     assert memory.get(ids[0]).layer is Layer.WORKING  # type: ignore[union-attr]
 
@@ -183,8 +183,8 @@ def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
     store, clock = memory.maintenance._caller.tools.store, memory.maintenance._caller.tools.clock  # noqa: SLF001
     ids = []
     for _ in range(1_003):
-        run = begin(store, RunKind.CONSOLIDATE, clock, "human")
-        _note(replace(run, state=RunState.DONE, finished_at=clock.now()), store)
+        run = begin_run(store, RunKind.CONSOLIDATE, clock, "human")
+        _write_run(replace(run, state=RunState.DONE, finished_at=clock.now()), store)
         ids.append(run.id)
 
     assert len(set(ids)) == len(ids)

@@ -18,7 +18,7 @@ from engram.capture.pipeline import make_ready
 from engram.capture.settle import link
 from engram.errors import AccessDenied, CycleRefused, EngramError, InvalidInput, WrongType
 from engram.lazily import dataclass
-from engram.maintain.pipeline import begin
+from engram.maintain.pipeline import begin_run
 from engram.model.capture import Draft, ImportedRecords, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.event import Verb
@@ -90,7 +90,7 @@ def import_records(
         known = {one.index: str(one.kept["id"]) for one in ready if _is_there(caller, one)}
         return ImportedRecords((), tuple(known.values()), tuple(refused), _in_order(known, ready, refused))
     run = (
-        begin(caller.tools.store, RunKind.IMPORT, caller.tools.clock, caller.actor)
+        begin_run(caller.tools.store, RunKind.IMPORT, caller.tools.clock, caller.actor)
         if within_run and ready
         else None
     )

@@ -512,7 +512,7 @@ class Maintenance(Noun):
         dry: bool,
     ) -> Report:
         from engram.maintain.doubt import DRIFT
-        from engram.maintain.pipeline import begin, go
+        from engram.maintain.pipeline import begin_run, run_steps
         from engram.maintain.step import StepContext
 
         names = [one.name for one in steps]
@@ -522,13 +522,13 @@ class Maintenance(Noun):
                 progress(names.index(step), len(names))
 
         def work(tools: Tools, listed: int) -> Report:
-            run = begin(tools.store, kind, tools.clock, self._caller.actor)
+            run = begin_run(tools.store, kind, tools.clock, self._caller.actor)
             directory = tools.config.doubt.directory
             around = landscape(directory) if directory and DRIFT.name in names else None
             context = StepContext(
                 tools, run, landscape=around, stopping=stopping or (lambda: False), progress=hear
             )
-            return _report(go(context, steps), tools, listed, 0)
+            return _report(run_steps(context, steps), tools, listed, 0)
 
         self._check()
         self._tools.pressure.check_room(kind.value)
@@ -598,16 +598,16 @@ class Maintenance(Noun):
 
 
 def _reread(session: str, tools: Tools, actor: str, progress: Progress | None, listed: int) -> Report:
-    from engram.maintain.pipeline import begin
+    from engram.maintain.pipeline import begin_run
 
     step = f"{reading_again.STEP} {session}".strip()
-    run = begin(tools.store, RunKind.REREAD, tools.clock, actor)
+    run = begin_run(tools.store, RunKind.REREAD, tools.clock, actor)
     if run.step not in {
         "",
         step,
     }:  # one of other turns was cut off: it ends here, and can be taken back by itself
         _noted(replace(run, state=RunState.DONE, finished_at=tools.clock.now()), tools)
-        run = begin(tools.store, RunKind.REREAD, tools.clock, actor)
+        run = begin_run(tools.store, RunKind.REREAD, tools.clock, actor)
     run = _noted(replace(run, step=step), tools)
     total, done = tools.store.turns.count_read(session), 0
     for turns in reading_again.slices(int(run.cursor or 0), session, tools):

@@ -15,6 +15,7 @@ from typing import Any
 from engram.errors import CycleRefused
 from engram.maintain.step import (
     Add,
+    Alias,
     Decision,
     Deliver,
     Draw,
@@ -25,7 +26,6 @@ from engram.maintain.step import (
     Judge,
     Keep,
     MemoryChange,
-    Name,
     Prune,
     Reword,
     StepContext,
@@ -57,21 +57,25 @@ def apply_decisions(
     unit: Unit, decisions: Sequence[Decision], step: str, context: StepContext
 ) -> list[Decided]:
     """Do what was decided; a line of the report for each that is not quiet."""
-    refused = context.tools.store.upkeep.judged(UNDONE, [one.key for one in decisions if one.memory])
+    keys = [decision.key for decision in decisions if decision.memory]
+    refused = context.tools.store.upkeep.judged(UNDONE, keys)
     lines: list[Decided] = []
-    unit.read_ahead(name for one in decisions for effect in one.effects for name in _read_by(effect))
-    for one in decisions:
+    effects = (effect for decision in decisions for effect in decision.effects)
+    unit.read_ahead(id_ for effect in effects for id_ in _ids_read_by(effect))
+    for decision in decisions:
         also: dict[str, Any] = {}
-        advised = not _advised_against(one, context)
-        done = advised and one.key not in refused and all(_still(unit, effect) for effect in one.effects)
+        advised = not _advised_against(decision, context)
+        unchanged = (_is_unchanged(unit, effect) for effect in decision.effects)
+        done = advised and decision.key not in refused and all(unchanged)
         if done:
-            unit.within_run(context.run.id, one.rule)
-            for effect in one.effects:
-                also.update(_do(unit, effect, one, context))
-        if not one.quiet:
+            unit.within_run(context.run.id, decision.rule)
+            for effect in decision.effects:
+                also.update(_apply_effect(unit, effect, decision, context))
+        if not decision.quiet:
             outcome = Carried.DONE if done else Carried.LEFT
-            why = one.why if advised else f"{one.why}; held back, such decisions were taken back before"
-            lines.append(Decided(0, step, one.rule, why, one.memory, one.related, outcome, also))
+            why = decision.why + ("" if advised else "; held back, such decisions were taken back before")
+            ids = (decision.memory, decision.related)
+            lines.append(Decided(0, step, decision.rule, why, *ids, outcome, also))
     unit.within_run("", "")
     return lines
 
@@ -86,23 +90,23 @@ def _advised_against(decision: Decision, context: StepContext) -> bool:
                 scope = made.scope
             case _:
                 continue
-        if decision.rule in _held(scope, context):
+        if decision.rule in _rules_held_back(scope, context):
             return True
     return False
 
 
-def _held(scope: Scope, context: StepContext) -> frozenset[str]:
+def _rules_held_back(scope: Scope, context: StepContext) -> frozenset[str]:
     """The rules that the guidelines of a place hold back, as they were when the run came there first."""
-    known = context.notes.setdefault(GUIDELINES, {})
-    if scope not in known:
-        found = context.tools.store.upkeep.sketch(scope, GUIDELINES, "")
-        rules = found.body["rules"] if found is not None else ()
-        known[scope] = frozenset(one["rule"] for one in rules if one["advice"] == HOLD_BACK)
-    rules_held: frozenset[str] = known[scope]
+    held_by_scope = context.notes.setdefault(GUIDELINES, {})
+    if scope not in held_by_scope:
+        sketch = context.tools.store.upkeep.sketch(scope, GUIDELINES, "")
+        rules = sketch.body["rules"] if sketch is not None else ()
+        held_by_scope[scope] = frozenset(rule["rule"] for rule in rules if rule["advice"] == HOLD_BACK)
+    rules_held: frozenset[str] = held_by_scope[scope]
     return rules_held
 
 
-def _read_by(effect: Effect) -> tuple[str, ...]:
+def _ids_read_by(effect: Effect) -> tuple[str, ...]:
     """The memories that are looked at before the effect happens."""
     match effect:
         case MemoryChange(old=memory) | Erase(memory=memory) | Add(memory=memory) | Reword(memory=memory):
@@ -113,39 +117,39 @@ def _read_by(effect: Effect) -> tuple[str, ...]:
             return ()
 
 
-def _still(unit: Unit, effect: Effect) -> bool:
+def _is_unchanged(unit: Unit, effect: Effect) -> bool:
     """Whether what the effect rests on is still as it was seen."""
     match effect:
-        case MemoryChange(old=seen) | Erase(memory=seen) | Reword(memory=seen):
-            now = unit.get(seen.id)
-            return now is not None and LIVING.issuperset(now.differing(seen))
+        case MemoryChange(old=old) | Erase(memory=old) | Reword(memory=old):
+            current = unit.get(old.id)
+            return current is not None and LIVING.issuperset(current.differing(old))
         case Add(memory=memory):
             return unit.get(memory.id) is None
         case _:
             return True
 
 
-def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) -> dict[str, Any]:
+def _apply_effect(unit: Unit, effect: Effect, decision: Decision, context: StepContext) -> dict[str, Any]:
     match effect:
         case MemoryChange():
-            _change(unit, effect, decision, context)
+            _apply_change(unit, effect, decision, context)
         case Reword(memory=memory):
             unit.reword(memory.id, enrich.findable(memory))
         case Add(memory=memory, findable=findable, vector=vector):
             unit.add(memory, findable, vector, decision.why)
         case Draw():
-            _draw(unit, effect, decision)
+            _draw_edge(unit, effect, decision)
         case Erase(memory=memory):
             unit.erase(memory.id, decision.why)
-        case Name(name=name, entity=entity, namespace=namespace):
+        case Alias(name=name, entity=entity, namespace=namespace):
             unit.alias(name, entity)
             return {"alias": name, "namespace": namespace}
         case _:
-            _note(unit, effect, context)
+            _apply_note(unit, effect, context)
     return {}
 
 
-def _note(unit: Unit, effect: Effect, context: StepContext) -> None:
+def _apply_note(unit: Unit, effect: Effect, context: StepContext) -> None:
     match effect:
         case Judge(judgement=judgement):
             unit.upkeep.judge(judgement)
@@ -161,23 +165,23 @@ def _note(unit: Unit, effect: Effect, context: StepContext) -> None:
             unit.upkeep.prune(before)
 
 
-def _change(unit: Unit, effect: MemoryChange, decision: Decision, context: StepContext) -> None:
+def _apply_change(unit: Unit, effect: MemoryChange, decision: Decision, context: StepContext) -> None:
     # Its version and time are set here and now.
     names = (name for name in effect.old.differing(effect.new) if name not in STAYS)
     changed = {name: getattr(effect.new, name) for name in names}
-    now = unit.get(effect.old.id)
-    if now is None or not changed:
+    current = unit.get(effect.old.id)
+    if current is None or not changed:
         return
     if changed.keys() - VIEW:
-        changed["modified_at"] = max(now.modified_at, context.now)
-    new = now.having(**changed)
-    reworded = new.content != now.content
-    if reworded and now.sealed:
+        changed["modified_at"] = max(current.modified_at, context.now)
+    new = current.having(**changed)
+    reworded = new.content != current.content
+    if reworded and current.sealed:
         return  # its words are not known here
     if reworded:
-        derived = {} if new.content_hash != now.content_hash else _told_by_words(new, context)
-        new = new.having(version=now.version + 1, **derived)
-    findable = enrich.findable(new) if reworded or new.tags != now.tags else None
+        derived = {} if new.content_hash != current.content_hash else _derived_fields(new, context)
+        new = new.having(version=current.version + 1, **derived)
+    findable = enrich.findable(new) if reworded or new.tags != current.tags else None
     related = effect.related or decision.related
     unit.change(new, effect.verb, decision.why, findable=findable, related=related)
     vector = context.vector(new) if reworded else None
@@ -185,14 +189,14 @@ def _change(unit: Unit, effect: MemoryChange, decision: Decision, context: StepC
         unit.embed(new.id, vector)
 
 
-def _told_by_words(memory: Memory, context: StepContext) -> dict[str, Any]:
-    made = enrich.prepare(
+def _derived_fields(memory: Memory, context: StepContext) -> dict[str, Any]:
+    memory_read = enrich.prepare(
         screen(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)), context.tools
     ).memory
-    return {name: getattr(made, name) for name in ("content_hash", "forms", "entities", "metadata")}
+    return {name: getattr(memory_read, name) for name in ("content_hash", "forms", "entities", "metadata")}
 
 
-def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
+def _draw_edge(unit: Unit, effect: Draw, decision: Decision) -> None:
     edge = effect.edge
     if unit.get(edge.source) is None or unit.get(edge.target) is None:
         return
@@ -205,7 +209,7 @@ def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
 TOGETHER = 200
 """Events taken back in one unit of work."""
 RULE = "undo"
-TELLING = frozenset({"content", "tags", "entities", "details"})
+INDEXED_FIELDS = frozenset({"content", "tags", "entities", "details"})
 """Fields from which it follows what a memory is found by and what it states."""
 STAYS = frozenset({"modified_at", "version"})
 
@@ -218,11 +222,11 @@ def undo(context: StepContext, actor: str) -> Undone:
     before = ""
     # Newest first, in pieces; what taking it back writes is newer than all of it.
     while events := store.upkeep.events(run.id, TOGETHER, before):
-        for memory, was in store.write(partial(_take_back, events=events, context=context), actor):
-            if was:
-                restored.add(memory)
+        for memory_id, whole in store.write(partial(_take_back, events=events, context=context), actor):
+            if whole:
+                restored.add(memory_id)
             else:
-                left[memory] = None
+                left[memory_id] = None
         before = events[-1].id
     undone = replace(run, state=RunState.UNDONE, finished_at=run.finished_at or context.tools.clock.now())
 
@@ -232,7 +236,7 @@ def undo(context: StepContext, actor: str) -> Undone:
 
     after = 0
     while lines := store.upkeep.decided(run.id, after, TOGETHER):
-        store.write(partial(_remember, lines=lines, context=context), actor)
+        store.write(partial(_remember_undone, lines=lines, context=context), actor)
         after = lines[-1].number
     store.write(end, actor)
     return Undone(undone, len(restored - left.keys()), tuple(left))
@@ -240,12 +244,12 @@ def undo(context: StepContext, actor: str) -> Undone:
 
 def _take_back(unit: Unit, events: Sequence[Event], context: StepContext) -> list[tuple[str, bool]]:
     unit.within_run(context.run.id, RULE)
-    done = [(event.memory, _one(unit, event, context)) for event in events if event.rule != RULE]
+    done = [(event.memory, _take_back_event(unit, event, context)) for event in events if event.rule != RULE]
     unit.within_run("", "")
     return done
 
 
-def _one(unit: Unit, event: Event, context: StepContext) -> bool:
+def _take_back_event(unit: Unit, event: Event, context: StepContext) -> bool:
     """Take one event back; False when it has to stay as it is."""
     memory = unit.get(event.memory)
     if event.verb is Verb.ERASED or memory is None:
@@ -255,10 +259,10 @@ def _one(unit: Unit, event: Event, context: StepContext) -> bool:
             unit.unrelate(event.memory, event.related, EdgeType(event.after["type"]), RULE)
         return True
     if event.verb is Verb.UNRELATED:
-        known = unit.get(event.related) is not None
-        if known:
+        exists = unit.get(event.related) is not None
+        if exists:
             unit.relate(Edge(event.memory, event.related, EdgeType(event.before["type"])), RULE)
-        return known
+        return exists
     if event.verb is Verb.STORED:  # what the run made is not erased: somebody may rest on it already
         if memory.status is not Status.ARCHIVED:
             unit.change(memory.having(status=Status.ARCHIVED), Verb.ARCHIVED, RULE)
@@ -281,8 +285,8 @@ def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> 
     if not was:
         return all(getattr(memory, name) == before[name] for name in names)
     old = memory.having(**was, **({"forms": before["forms"]} if "content" in was else {}))
-    told_anew = TELLING & was.keys() or Status.SAID in {old.status, memory.status}
-    findable = enrich.findable(old) if told_anew else None
+    reindex = INDEXED_FIELDS & was.keys() or Status.SAID in {old.status, memory.status}
+    findable = enrich.findable(old) if reindex else None
     unit.change(old, Verb.RESTORED, RULE, findable=findable)
     vector = context.vector(old) if "content" in was else None
     if vector is not None:
@@ -290,7 +294,7 @@ def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> 
     return len(was) == len(names)
 
 
-def _remember(unit: Unit, lines: Sequence[Decided], context: StepContext) -> None:
+def _remember_undone(unit: Unit, lines: Sequence[Decided], context: StepContext) -> None:
     """Names stand for themselves again, and nothing of this is done a second time."""
     for line in lines:
         if line.outcome is not Carried.DONE:

@@ -12,7 +12,7 @@ from typing import Final
 
 from engram.lazily import dataclass
 from engram.maintain import pairs as maintain_pairs
-from engram.maintain.merge import made_one
+from engram.maintain.merge import become_one
 from engram.maintain.step import Batch, Decision, Effect, Judge, Step, StepContext, becomes, grouped
 from engram.maintain.support import may_be_shown
 from engram.model.knowledge import Proposal
@@ -43,22 +43,22 @@ class Tried:
 
 def plan_audit(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Show what was not shown lately, cluster by cluster; the memories shown are remembered."""
-    left = AUDIT_MOST
+    budget = AUDIT_MOST
     for part in context.memories(SEEN, int(cursor or 0)):
-        due = _due([one for _, one in part], context)[:left]
-        left -= len(due)
+        due = _due([memory for _, memory in part], context)[:budget]
+        budget -= len(due)
         decisions: list[Decision] = []
         for group in _clusters(due, part, context):
             decisions += _audit(group, context)
         if decisions:
             yield Batch(tuple(decisions), str(part[-1][0]))
-        if left <= 0:
+        if budget <= 0:
             return
 
 
 def _due(memories: Sequence[Memory], context: StepContext) -> list[Memory]:
-    known = context.tools.store.upkeep.judged(AUDIT, [_key(memory) for memory in memories])
-    rests = {key for key, one in known.items() if one.again_at is None or one.again_at > context.now}
+    shown = context.tools.store.upkeep.judged(AUDIT, [_key(memory) for memory in memories])
+    rests = {key for key, mark in shown.items() if mark.again_at is None or mark.again_at > context.now}
     return [
         memory
         for memory in memories
@@ -71,9 +71,9 @@ def _clusters(
 ) -> Iterator[list[Memory]]:
     """Memories of one scope, those near each other side by side, as many as are shown at once."""
     most = AUDIT_TOGETHER
-    known = maintain_pairs.cosines(context)
-    pairs = maintain_pairs.pairs(part, context, known[1].reconcile)[0] if known is not None else []
-    for members in grouped((one.scope, one) for one in due).values():
+    compared = maintain_pairs.compared_space(context)
+    pairs = maintain_pairs.near_pairs(part, context, compared[1].reconcile)[0] if compared is not None else []
+    for members in grouped((memory.scope, memory) for memory in due).values():
         ordered = _side_by_side(members, pairs)
         yield from (ordered[start : start + most] for start in range(0, len(ordered), most))
 
@@ -81,35 +81,35 @@ def _clusters(
 def _side_by_side(members: Sequence[Memory], pairs: Sequence[maintain_pairs.NearPair]) -> list[Memory]:
     by_id = {member.id: member for member in members}
     both_ways = ((pair.older.id, pair.newer.id) for pair in pairs)
-    close = grouped(end for one, other in both_ways for end in ((one, other), (other, one)))
+    close = grouped(end for older, newer in both_ways for end in ((older, newer), (newer, older)))
     ordered: dict[str, Memory] = {}
-    for one in members:
-        for id_ in (one.id, *close.get(one.id, ())):
+    for member in members:
+        for id_ in (member.id, *close.get(member.id, ())):
             if id_ in by_id:
                 ordered.setdefault(id_, by_id[id_])
     return list(ordered.values())
 
 
 def _audit(group: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
-    lines = [_line(one, context) for one in group]
-    answer = context.tools.advisor.audit(lines, [one.content for one in group])
+    lines = [_line(memory, context) for memory in group]
+    answer = context.tools.advisor.audit(lines, [memory.content for memory in group])
     if answer is None:
         return  # no usable answer: they are shown again the next time
     again = context.now + timedelta(days=AUDIT_DAYS)
-    shown = (Judge(Judgement(AUDIT, _key(one), "shown", context.now, again)) for one in group)
+    shown = (Judge(Judgement(AUDIT, _key(memory), "shown", context.now, again)) for memory in group)
     yield Decision("audit.shown", "", tuple(shown), quiet=True)
-    tried = [_try(one, group, context) for one in answer]
-    good = [one for one in tried if one.verdict]
-    share = len(good) / len(tried) if tried else 1.0
+    trials = [_try(proposal, group, context) for proposal in answer]
+    good = [trial for trial in trials if trial.verdict]
+    share = len(good) / len(trials) if trials else 1.0
     safe = share >= AUDIT_SAFE
     changed: set[str] = set()
-    for one in tried:
-        ids = {target.id for target in one.targets}
-        if one.verdict and safe and changed.isdisjoint(ids):
+    for trial in trials:
+        ids = {target.id for target in trial.targets}
+        if trial.verdict and safe and changed.isdisjoint(ids):
             changed |= ids
-            yield _decision(one, context)
+            yield _decision(trial, context)
         else:
-            yield _refused(one, share, safe=safe)
+            yield _refused(trial, share, safe=safe)
 
 
 def _try(proposal: Proposal, group: Sequence[Memory], context: StepContext) -> Tried:
@@ -118,8 +118,8 @@ def _try(proposal: Proposal, group: Sequence[Memory], context: StepContext) -> T
     return Tried(proposal, tuple(target for target in targets if target is not None), verdict)
 
 
-def _decision(one: Tried, context: StepContext) -> Decision:
-    proposal, targets = one.proposal, one.targets
+def _decision(trial: Tried, context: StepContext) -> Decision:
+    proposal, targets = trial.proposal, trial.targets
     first = targets[0]
     effects: tuple[Effect, ...]
     match proposal.verb:
@@ -131,17 +131,17 @@ def _decision(one: Tried, context: StepContext) -> Decision:
             effects = (becomes(first, importance=proposal.importance),)
         case _:
             first, *losers = ranked(list(targets))
-            effects = made_one(first, losers, proposal.content, context)
-    others = " ".join(each.id for each in targets if each.id != first.id)
-    return Decision(one.verdict.rule, one.verdict.why, effects, first.id, others)
+            effects = become_one(first, losers, proposal.content, context)
+    others = " ".join(target.id for target in targets if target.id != first.id)
+    return Decision(trial.verdict.rule, trial.verdict.why, effects, first.id, others)
 
 
-def _refused(one: Tried, share: float, *, safe: bool) -> Decision:
-    why = one.verdict.why if not one.verdict else "changed by another proposal of this audit"
-    if one.verdict and not safe:
+def _refused(trial: Tried, share: float, *, safe: bool) -> Decision:
+    why = trial.verdict.why if not trial.verdict else "changed by another proposal of this audit"
+    if trial.verdict and not safe:
         why = f"only {share:.0%} of the proposals are allowed: none is carried out"
-    memory = one.targets[0].id if one.targets else ""
-    rule = f"audit.refused: {one.verdict.rule}" if not one.verdict else "audit.refused: unsafe"
+    memory = trial.targets[0].id if trial.targets else ""
+    rule = f"audit.refused: {trial.verdict.rule}" if not trial.verdict else "audit.refused: unsafe"
     return Decision(rule, why, (), memory)
 
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from engram.lazily import dataclass
 from engram.maintain import gaps
-from engram.maintain.gaps import FOUND, closed, keep
-from engram.maintain.pairs import cosines, limits, neighbour_pairs
+from engram.maintain.gaps import FOUND, closed_gaps, keep_gap
+from engram.maintain.pairs import compared_space, neighbour_pairs, sameness_limits
 from engram.maintain.step import (
     ACTIVE,
     PAUSE_EVERY,
@@ -66,7 +66,6 @@ REFERENCES_MOST = 20_000  # memories whose references are checked in a run at mo
 #
 # A run that is asked for twice at one moment looks at the same stretch again, and so decides nothing new.
 
-
 PLACE: Final = "doubt.place"
 """The kind of judgement that says which stretch a step looked at last."""
 DONE: Final = "done"
@@ -87,9 +86,9 @@ def rounds(
         if looked >= most or 0 < stop <= after:
             ended = False
             break
-        usable = [(key, one) for key, one in part if not is_fresh(one, context) and not 0 < stop < key]
-        seen, reached, decisions = decide(usable, most - looked)
-        looked, after = looked + seen, reached if looked + seen >= most else part[-1][0]
+        usable = [entry for entry in part if not is_fresh(entry[1], context) and not 0 < stop < entry[0]]
+        more, reached, decisions = decide(usable, most - looked)
+        looked, after = looked + more, reached if looked + more >= most else part[-1][0]
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(tuple(decisions), f"{looked} {after}")
         if looked >= most:  # the rest of the slice is for the next run
@@ -102,11 +101,11 @@ def rounds(
 
 def _stretch(context: StepContext, step: str) -> tuple[int, int]:
     """Where to begin, and where to stop if this moment was looked at before (0: nowhere)."""
-    known = context.tools.store.upkeep.judged(PLACE, [step]).get(step)
-    if known is None:
+    judgement = context.tools.store.upkeep.judged(PLACE, [step]).get(step)
+    if judgement is None:
         return 0, 0
-    start, end = (int(number) for number in known.verdict.split())
-    return (start, end) if known.at >= context.now else (end, 0)
+    start, end = (int(number) for number in judgement.verdict.split())
+    return (start, end) if judgement.at >= context.now else (end, 0)
 
 
 # ---------------------------------------------------------------- drifting
@@ -114,7 +113,6 @@ def _stretch(context: StepContext, step: str) -> tuple[int, int]:
 #
 # The first time a memory is challenged. Still dead in a later run it is invalidated, alive again it comes
 # back. What a person decides about it meanwhile stands.
-
 
 NAME: Final = "drift"
 KIND: Final = "drift"
@@ -128,7 +126,7 @@ def plan_drift_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Check claims against the configured directory; nothing when there is none, or nothing in it."""
     place = context.landscape
     if place is not None and place.paths:
-        decide = partial(_decided, place, context)
+        decide = partial(_check_claims, place, context)
         yield from rounds(context, cursor, NAME, CLAIMS, REFERENCES_MOST, decide)
 
 
@@ -139,31 +137,31 @@ def checked(memory: Memory, place: Landscape, project: str) -> Look:
     return looked(references(memory.content), place)
 
 
-def _decided(
+def _check_claims(
     place: Landscape, context: StepContext, part: Slice, left: int
 ) -> tuple[int, int, Sequence[Decision]]:
-    found: list[tuple[Memory, Look]] = []
+    claims: list[tuple[Memory, Look]] = []
     reached = part[-1][0] if part else 0
-    for key, one in part:
-        seen = checked(one, place, context.tools.config.doubt.project)
-        if seen.checked:
-            found.append((one, seen))
-        if len(found) >= left:
+    for key, memory in part:
+        look = checked(memory, place, context.tools.config.doubt.project)
+        if look.checked:
+            claims.append((memory, look))
+        if len(claims) >= left:
             reached = key
             break
-    before = context.tools.store.upkeep.judged(KIND, [one.id for one, _ in found])
+    before = context.tools.store.upkeep.judged(KIND, [memory.id for memory, _ in claims])
     decisions = [
         decision
-        for one, seen in found
-        if (decision := _one(one, seen, before.get(one.id), context)) is not None
+        for memory, look in claims
+        if (decision := _drifted(memory, look, before.get(memory.id), context)) is not None
     ]
-    return len(found), reached, decisions
+    return len(claims), reached, decisions
 
 
-def _one(memory: Memory, found: Look, before: Judgement | None, context: StepContext) -> Decision | None:
+def _drifted(memory: Memory, look: Look, before: Judgement | None, context: StepContext) -> Decision | None:
     if before is not None and memory.status is Status.ACTIVE and _is_reworded(memory, before, context):
         before = None  # other words are another claim
-    verdict = drift_verdict(memory, found, before, context.now)
+    verdict = drift_verdict(memory, look, before, context.now)
     if not verdict:
         return None
     status = BECOMES.get(verdict.rule, Status.ACTIVE)
@@ -186,7 +184,6 @@ def _is_reworded(memory: Memory, before: Judgement, context: StepContext) -> boo
 # Borne out, a belief is validated; contradicted, it is challenged and the pair is among the conflicts; what
 # is used all the time and can be told neither way becomes a question. Each pair is weighed once.
 
-
 PROBING_NAME: Final = "beliefs"
 PROBE: Final = "probe"
 """The kind of judgement that says when a belief was probed."""
@@ -204,7 +201,7 @@ class Asking:
 
     level: str
     left: int
-    told: list[Judge] = field(default_factory=list)
+    unsaved: list[Judge] = field(default_factory=list)
 
 
 def plan_probes(context: StepContext, cursor: str) -> Iterator[Batch]:
@@ -216,7 +213,7 @@ def plan_probes(context: StepContext, cursor: str) -> Iterator[Batch]:
         due, reached = _due(part, left, context)
         near = _said_since(due, context)
         decisions = [
-            one for key, belief in due for one in _probed(belief, near.get(key, []), asking, context)
+            probed for key, belief in due for probed in _probed(belief, near.get(key, []), asking, context)
         ]
         return len(due), reached, decisions
 
@@ -226,16 +223,16 @@ def plan_probes(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 def _due(part: Slice, left: int, context: StepContext) -> tuple[list[tuple[int, Memory]], int]:
     """Beliefs to look at now, no more than so many; and how far was looked."""
-    known = context.tools.store.upkeep.judged(PROBE, [one.id for _, one in part])
-    found: list[tuple[int, Memory]] = []
-    for key, one in part:
-        before = known.get(one.id)
+    judgements = context.tools.store.upkeep.judged(PROBE, [memory.id for _, memory in part])
+    due: list[tuple[int, Memory]] = []
+    for key, memory in part:
+        before = judgements.get(memory.id)
         rests = before is not None and before.again_at is not None and before.again_at > context.now
-        if not rests and is_belief(one) and probe_due(one, context.now):
-            found.append((key, one))
-        if len(found) >= left:
-            return found, key
-    return found, part[-1][0] if part else 0
+        if not rests and is_belief(memory) and probe_due(memory, context.now):
+            due.append((key, memory))
+        if len(due) >= left:
+            return due, key
+    return due, part[-1][0] if part else 0
 
 
 # ---------------------------------------------------------------- what was said since
@@ -243,35 +240,35 @@ def _due(part: Slice, left: int, context: StepContext) -> tuple[list[tuple[int, 
 
 def _said_since(due: Slice, context: StepContext) -> Near:
     """Later memories that state the same facts, or lie near; each once, with the cosine where it is known."""
-    found: dict[int, dict[str, tuple[Memory, float | None]]] = {key: {} for key, _ in due}
+    later: dict[int, dict[str, tuple[Memory, float | None]]] = {key: {} for key, _ in due}
     for key, belief in due:
         for other in _stated(belief, context):
             if is_since(other, belief):
-                found[key][other.id] = (other, None)
+                later[key][other.id] = (other, None)
     beliefs = dict(due)
     for key, other, cosine in _near(due, context):
         if is_since(other, beliefs[key]):
-            found[key][other.id] = (other, cosine)
-    return {key: _unweighed(beliefs[key], list(others.values()), context) for key, others in found.items()}
+            later[key][other.id] = (other, cosine)
+    return {key: _unweighed(beliefs[key], list(others.values()), context) for key, others in later.items()}
 
 
 def _stated(belief: Memory, context: StepContext) -> Iterator[Memory]:
     topics = [(fact.subject, fact.predicate) for fact in NewStatement(belief).facts[:FACTS]]
     store = context.tools.store
-    found = store.facts.stated(topics, belief.scope, PROBING_CLAIMS) if topics else {}
-    yield from store.memories.read(list({key: None for keys in found.values() for key in keys})).values()
+    stated = store.facts.stated(topics, belief.scope, PROBING_CLAIMS) if topics else {}
+    yield from store.memories.read(list({key: None for keys in stated.values() for key in keys})).values()
 
 
 def _near(due: Slice, context: StepContext) -> Iterator[tuple[int, Memory, float]]:
-    known = cosines(context)
-    if known is None or not due:
+    compared = compared_space(context)
+    if compared is None or not due:
         return
-    space, marks = known
-    for scope in dict.fromkeys(one.scope for _, one in due):
-        keys = [key for key, one in due if one.scope == scope]
-        found = list(neighbour_pairs(context, space, scope, keys, marks.related))
-        records = context.tools.store.memories.read(sorted({other for _, other, _ in found}))
-        for key, other, cosine in found:
+    space, near = compared
+    for scope in dict.fromkeys(memory.scope for _, memory in due):
+        keys = [key for key, memory in due if memory.scope == scope]
+        pairs = list(neighbour_pairs(context, space, scope, keys, near.related))
+        records = context.tools.store.memories.read(sorted({other for _, other, _ in pairs}))
+        for key, other, cosine in pairs:
             record = records.get(other)
             if record is not None and record.scope == scope and record.status is Status.ACTIVE:
                 yield key, record, cosine
@@ -283,8 +280,8 @@ def _unweighed(
     """Those that were not weighed before and that nobody has settled."""
     by_pair = {pair_key(belief.id, other.id): (other, cosine) for other, cosine in others}
     upkeep = context.tools.store.upkeep
-    known = {**upkeep.judged(PAIR, by_pair), **upkeep.judged(SETTLED, by_pair)}
-    return [other for key, other in by_pair.items() if key not in known]
+    judged = {**upkeep.judged(PAIR, by_pair), **upkeep.judged(SETTLED, by_pair)}
+    return [other for key, other in by_pair.items() if key not in judged]
 
 
 # ---------------------------------------------------------------- what that means
@@ -293,39 +290,39 @@ def _unweighed(
 def _probed(
     belief: Memory, others: Sequence[tuple[Memory, float | None]], asking: Asking, context: StepContext
 ) -> Iterator[Decision]:
-    marks = _limits(context)
-    found = [weighed(belief, other, cosine, marks) for other, cosine in others]
-    if asking.level == "full" or (asking.level == "auto" and outcome(found) is None):
-        found = _asked(belief, found, asking, context)
-    telling = outcome(found)
-    if telling is None:
-        yield from _left(belief, asking, context)
-    elif telling.speaks is Speaks.FOR:
-        yield _borne_out(belief, found, asking, context)
+    limits_ = _limits(context)
+    evidence = [weighed(belief, other, cosine, limits_) for other, cosine in others]
+    if asking.level == "full" or (asking.level == "auto" and outcome(evidence) is None):
+        evidence = _asked(belief, evidence, asking, context)
+    decisive = outcome(evidence)
+    if decisive is None:
+        yield from _undecided(belief, asking, context)
+    elif decisive.speaks is Speaks.FOR:
+        yield _borne_out(belief, evidence, asking, context)
     else:
-        yield _contradicted(belief, telling, asking, context)
+        yield _contradicted(belief, decisive, asking, context)
 
 
 def _asked(
-    belief: Memory, found: list[ProbeEvidence], asking: Asking, context: StepContext
+    belief: Memory, evidence: list[ProbeEvidence], asking: Asking, context: StepContext
 ) -> list[ProbeEvidence]:
     """What a model says about those that rules cannot tell, the latest first; secrets are not shown."""
-    ordered = sorted(found, key=lambda one: one.memory.happened_at, reverse=True)
-    told: list[ProbeEvidence] = []
-    for one in ordered:
-        clear = belief.tier is one.memory.tier is Tier.CLEAR
-        uncertain = one.speaks is Speaks.NEITHER or asking.level == "full"
+    ordered = sorted(evidence, key=lambda each: each.memory.happened_at, reverse=True)
+    judged: list[ProbeEvidence] = []
+    for each in ordered:
+        clear = belief.tier is each.memory.tier is Tier.CLEAR
+        uncertain = each.speaks is Speaks.NEITHER or asking.level == "full"
         if clear and uncertain and asking.left > 0:
             asking.left -= 1
-            answer = context.tools.advisor.compare(belief.content, one.memory.content)
+            answer = context.tools.advisor.compare(belief.content, each.memory.content)
             if answer is not None:
                 speaks, why = SAYS.get(answer, Speaks.NEITHER), f"a model says {answer.value}"
-                one = replace(one, speaks=speaks, why=why)  # noqa: PLW2901 - the same evidence, better known
+                each = replace(each, speaks=speaks, why=why)  # noqa: PLW2901 - the same evidence, better known
                 if speaks is Speaks.NEITHER:
-                    pair = pair_key(belief.id, one.memory.id)
-                    asking.told.append(Judge(Judgement(PAIR, pair, answer.value, context.now)))
-        told.append(one)
-    return told
+                    pair = pair_key(belief.id, each.memory.id)
+                    asking.unsaved.append(Judge(Judgement(PAIR, pair, answer.value, context.now)))
+        judged.append(each)
+    return judged
 
 
 SAYS: Final = {
@@ -336,9 +333,9 @@ SAYS: Final = {
 
 
 def _borne_out(
-    belief: Memory, found: Sequence[ProbeEvidence], asking: Asking, context: StepContext
+    belief: Memory, evidence: Sequence[ProbeEvidence], asking: Asking, context: StepContext
 ) -> Decision:
-    backing = [one for one in found if one.speaks is Speaks.FOR]
+    backing = [each for each in evidence if each.speaks is Speaks.FOR]
     usage = replace(belief.usage, confirmed=belief.usage.confirmed + 1)
     inferred = belief.verification is Verification.UNVERIFIED
     validated = becomes(
@@ -350,7 +347,7 @@ def _borne_out(
         verification=Verification.SYSTEM_INFERRED if inferred else belief.verification,
     )
     effects: list[Effect] = [validated, *_noted(belief, backing, asking, context)]
-    effects += [Draw(Edge(one.memory.id, belief.id, EdgeType.SUPPORTS, confidence=0.7)) for one in backing]
+    effects += [Draw(Edge(each.memory.id, belief.id, EdgeType.SUPPORTS, confidence=0.7)) for each in backing]
     why = f"{len(backing)} later: {backing[0].why}"
     return Decision("belief.validated", why, tuple(effects), belief.id, backing[0].memory.id)
 
@@ -359,42 +356,42 @@ DOUBTED_SHARE, LEAST_LEFT = 0.7, 0.1
 """What a belief that is spoken against keeps of its importance, and at least (retention)."""
 
 
-def _contradicted(belief: Memory, telling: ProbeEvidence, asking: Asking, context: StepContext) -> Decision:
-    edge = Draw(Edge(telling.memory.id, belief.id, EdgeType.CONTRADICTS, confidence=0.7))
-    days = (telling.memory.happened_at - belief.happened_at).days
-    why = f"{days} days later: {telling.why}"
-    effects: list[Effect] = [edge, *_noted(belief, [telling], asking, context)]
+def _contradicted(belief: Memory, decisive: ProbeEvidence, asking: Asking, context: StepContext) -> Decision:
+    edge = Draw(Edge(decisive.memory.id, belief.id, EdgeType.CONTRADICTS, confidence=0.7))
+    days = (decisive.memory.happened_at - belief.happened_at).days
+    why = f"{days} days later: {decisive.why}"
+    effects: list[Effect] = [edge, *_noted(belief, [decisive], asking, context)]
     if not may_be_challenged(belief):
         shown = (*effects, _resting(belief, "disputed", context))
-        return Decision("belief.disputed", why, shown, belief.id, telling.memory.id)
+        return Decision("belief.disputed", why, shown, belief.id, decisive.memory.id)
     less = max(LEAST_LEFT, round(belief.importance * DOUBTED_SHARE, 4))
     challenged = becomes(belief, Verb.STATUS_CHANGED, status=Status.CHALLENGED, importance=less)
-    return Decision("belief.challenged", why, (challenged, *effects), belief.id, telling.memory.id)
+    return Decision("belief.challenged", why, (challenged, *effects), belief.id, decisive.memory.id)
 
 
-def _left(belief: Memory, asking: Asking, context: StepContext) -> Iterator[Decision]:
+def _undecided(belief: Memory, asking: Asking, context: StepContext) -> Iterator[Decision]:
     """Nothing speaks for or against: it rests; what much rests on is asked about."""
-    notes = (_resting(belief, "nothing", context), *_told(asking))
+    notes = (_resting(belief, "nothing", context), *_take_unsaved(asking))
     yield Decision("belief.probed", "", notes, quiet=True)
     if belief.usage.accessed >= STALE_USES and belief.tier is Tier.CLEAR:
         gap = of_memory(STALE, belief)
         why = f"used {belief.usage.accessed} times, nothing said since"
-        known = context.tools.store.upkeep.sketch(belief.scope, "gap", gap.key)
-        if known is None and gap.key not in closed(context, [gap.key]):
-            yield Decision(FOUND, why, (keep(context, gap, [belief.id]),), gap.key)
+        kept = context.tools.store.upkeep.sketch(belief.scope, "gap", gap.key)
+        if kept is None and gap.key not in closed_gaps(context, [gap.key]):
+            yield Decision(FOUND, why, (keep_gap(context, gap, [belief.id]),), gap.key)
 
 
 def _noted(
     belief: Memory, used: Sequence[ProbeEvidence], asking: Asking, context: StepContext
 ) -> Iterator[Judge]:
-    for one in used:
-        yield Judge(Judgement(PAIR, pair_key(belief.id, one.memory.id), one.speaks.value, context.now))
-    yield from _told(asking)
+    for each in used:
+        yield Judge(Judgement(PAIR, pair_key(belief.id, each.memory.id), each.speaks.value, context.now))
+    yield from _take_unsaved(asking)
 
 
-def _told(asking: Asking) -> list[Judge]:
-    told, asking.told = asking.told, []
-    return told
+def _take_unsaved(asking: Asking) -> list[Judge]:
+    unsaved, asking.unsaved = asking.unsaved, []
+    return unsaved
 
 
 def _resting(belief: Memory, verdict: str, context: StepContext) -> Judge:
@@ -405,9 +402,9 @@ def _resting(belief: Memory, verdict: str, context: StepContext) -> Judge:
 def _limits(context: StepContext) -> SamenessLimits:
     from engram.rules.vectors import DEFAULT
 
-    known = cosines(context)
-    marks = DEFAULT if known is None else known[1]
-    return replace(limits(marks.duplicate, marks), strong=marks.strong)
+    compared = compared_space(context)
+    near = DEFAULT if compared is None else compared[1]
+    return replace(sameness_limits(near.duplicate, near), strong=near.strong)
 
 
 STAGE = "doubt"

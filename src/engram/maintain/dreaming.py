@@ -8,11 +8,10 @@ from functools import partial
 from typing import Final
 
 from engram.errors import EmbedderError, EmbedderRefused
-from engram.maintain.pairs import limits as limits_of
-from engram.maintain.pairs import neighbour_pairs, space_of
+from engram.maintain.pairs import neighbour_pairs, sameness_limits, space_of
 from engram.maintain.self_knowledge import STEPS as REBUILT
 from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, Step, StepContext, becomes, grouped
-from engram.maintain.support import in_words, may_be_shown
+from engram.maintain.support import may_be_shown, model_summary
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
@@ -35,7 +34,6 @@ REPLAY_DAYS = 7.0  # days before a memory is replayed again
 # ---------------------------------------------------------------- touched
 # What a dream has touched: the memories it replayed, and those that came since the last dream.
 
-
 NEWEST: Final = 200
 """New memories that a dream looks at."""
 
@@ -48,10 +46,9 @@ def touched(context: StepContext) -> dict[int, Memory]:
     since = last[0].started_at if last else None
     new = store.upkeep.slice(Filters(created_since=since), 0, NEWEST)
     keys = store.memories.keys(sorted(ids))
-    found = {**dict(new), **store.memories.read(sorted(keys.values()))}
-    return {
-        key: one for key, one in sorted(found.items()) if not one.speaker and one.status.value == "active"
-    }
+    memories = {**dict(new), **store.memories.read(sorted(keys.values()))}
+    unspoken = ((key, memory) for key, memory in sorted(memories.items()) if not memory.speaker)
+    return {key: memory for key, memory in unspoken if memory.status.value == "active"}
 
 
 # ---------------------------------------------------------------- bridging
@@ -59,7 +56,6 @@ def touched(context: StepContext) -> dict[int, Memory]:
 #
 # Two things said about one person or project in quite different connections rarely meet in words or
 # vectors. A model, where one may be asked, puts into words what they come to together.
-
 
 NAMES: Final = 3
 """Names of a memory that are followed."""
@@ -78,31 +74,29 @@ def plan_bridges(context: StepContext, cursor: str) -> Iterator[Batch]:
         return
     upkeep = context.tools.store.upkeep
     decisions: dict[str, Decision] = {}
-    for one in touched(context).values():
-        for other, name_count in _elsewhere(context, one):
-            pair = pair_key(one.id, other.id)
+    for memory in touched(context).values():
+        for other, name_count in _other_topics(context, memory):
+            pair = pair_key(memory.id, other.id)
             if len(decisions) == MOST or pair in decisions or upkeep.judged(BRIDGE, [pair]):
                 continue
-            edge = Edge(one.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
-            ties = context.tools.store.relations.of(one.id, Access.everything())
+            edge = Edge(memory.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
+            ties = context.tools.store.relations.of(memory.id, Access.everything())
             tied = any(other.id in (tie.source, tie.target) for tie in ties)
             tie = () if tied else (Draw(edge),)
-            effects = (*tie, *_in_words(context, one, other))
+            effects = (*tie, *_synthesis(context, memory, other))
             if effects:
                 note = Judge(Judgement(BRIDGE, pair, "made", context.now))
                 why = f"one name in {name_count} memories, no topic in common"
-                decisions[pair] = Decision("dream.bridge", why, (*effects, note), one.id, other.id)
+                decisions[pair] = Decision("dream.bridge", why, (*effects, note), memory.id, other.id)
     yield Batch(tuple(decisions.values()), "done")
 
 
-def _in_words(context: StepContext, one: Memory, other: Memory) -> tuple[Effect, ...]:
+def _synthesis(context: StepContext, memory: Memory, other: Memory) -> tuple[Effect, ...]:
     """A memory of what both come to, drawn from both; none when no model may be asked or none has words."""
-    both = (one, other)
-    words = (
-        in_words(context, "bridges", [each.content for each in both], BRIDGE_WORDS, always=True)
-        if may_be_shown(*both)
-        else None
-    )
+    if not may_be_shown(memory, other):
+        return ()
+    contents = [memory.content, other.content]
+    words = model_summary(context, "bridges", contents, BRIDGE_WORDS, always=True)
     if words is None:
         return ()
     draft = Draft(
@@ -111,27 +105,27 @@ def _in_words(context: StepContext, one: Memory, other: Memory) -> tuple[Effect,
         kind=Kind.SEMANTIC,
         tags=(SYNTHESIS,),
         confidence=0.5,
-        scope=one.scope,
+        scope=memory.scope,
     )
-    add, edges = context.drawn(draft, "bridge", [one.id, other.id])
+    add, edges = context.derived(draft, "bridge", [memory.id, other.id])
     return (add, *edges)
 
 
-def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]]:
+def _other_topics(context: StepContext, memory: Memory) -> Iterator[tuple[Memory, int]]:
     """The latest memory of another topic for each of its names."""
-    if is_drawn(one):
+    if is_drawn(memory):
         return
-    view = View(Access(one.scope, Role.AGENT), Filters())
-    for name in one.entities[:NAMES]:
+    view = View(Access(memory.scope, Role.AGENT), Filters())
+    for name in memory.entities[:NAMES]:
         entity = context.tools.store.entities.get(name, view.access)
         if entity is None:
             continue
-        found = context.tools.store.entities.memories(entity, view, NAMING)
+        naming = context.tools.store.entities.memories(entity, view, NAMING)
         names = content_words(" ".join((name, *entity.aliases)))
-        for _, other in found:
-            same_place = other.scope == one.scope and other.id != one.id and not is_drawn(other)
-            if same_place and _topics(one, names).isdisjoint(_topics(other, names)):
-                yield other, len(found)
+        for _, other in naming:
+            same_place = other.scope == memory.scope and other.id != memory.id and not is_drawn(other)
+            if same_place and _topics(memory, names).isdisjoint(_topics(other, names)):
+                yield other, len(naming)
                 break
 
 
@@ -144,7 +138,6 @@ def _topics(memory: Memory, names: frozenset[str]) -> frozenset[str]:
 #
 # Nothing is decided here: the pair is shown among the conflicts, where a person or a model settles it.
 
-
 INTERFERENCE = "interference"
 
 
@@ -154,26 +147,27 @@ def plan_interference_flags(context: StepContext, cursor: str) -> Iterator[Batch
     if cursor or space is None:
         return
     near = thresholds(space.key)
-    known, limits = touched(context), limits_of(near.strong, near)
+    memories, limits = touched(context), sameness_limits(near.strong, near)
     decisions: dict[str, Decision] = {}
-    for scope in dict.fromkeys(one.scope for one in known.values()):
-        keys = [key for key, one in known.items() if one.scope == scope]
-        found = list(neighbour_pairs(context, space, scope, keys, limits.related))
-        others = context.tools.store.memories.read(sorted({other for _, other, _ in found}))
-        for key, other, cosine in found:
-            if other in others and others[other].scope == scope:
-                decision = _opposed(known[key], others[other], cosine, limits, context)
+    for scope in dict.fromkeys(memory.scope for memory in memories.values()):
+        keys = [key for key, memory in memories.items() if memory.scope == scope]
+        pairs = list(neighbour_pairs(context, space, scope, keys, limits.related))
+        neighbours = context.tools.store.memories.read(sorted({other for _, other, _ in pairs}))
+        for key, other, cosine in pairs:
+            if other in neighbours and neighbours[other].scope == scope:
+                decision = _conflict_decision(memories[key], neighbours[other], cosine, limits, context)
                 decisions.update({decision.key: decision} if decision else {})
-    flagged = [_pair(one) for one in decisions.values()]
+    flagged = [_pair(decision) for decision in decisions.values()]
     upkeep = context.tools.store.upkeep
-    seen = {**upkeep.judged(INTERFERENCE, flagged), **upkeep.judged(SETTLED, flagged)}
-    yield Batch(tuple(one for one in decisions.values() if _pair(one) not in seen), "done")
+    flagged_before = {**upkeep.judged(INTERFERENCE, flagged), **upkeep.judged(SETTLED, flagged)}
+    new = (decision for decision in decisions.values() if _pair(decision) not in flagged_before)
+    yield Batch(tuple(new), "done")
 
 
-def _opposed(
-    one: Memory, other: Memory, cosine: float, limits: SamenessLimits, context: StepContext
+def _conflict_decision(
+    memory: Memory, other: Memory, cosine: float, limits: SamenessLimits, context: StepContext
 ) -> Decision | None:
-    first, second = sorted((one, other), key=lambda each: (each.happened_at, each.id))
+    first, second = sorted((memory, other), key=lambda end: (end.happened_at, end.id))
     if other.status is not Status.ACTIVE or other.speaker:
         return None
     because = opposing(NewStatement(second), Neighbour(first, NewStatement(first), cosine), limits)
@@ -195,7 +189,6 @@ def _pair(decision: Decision) -> str:
 #
 # A memory that finds several links at once gains a little importance: it holds others together.
 
-
 ALIKE: Final = 0.75
 """The cosine, in terms of the common models, above which two memories belong together."""
 LINKING_MOST: Final = 3
@@ -211,46 +204,46 @@ def plan_links(context: StepContext, cursor: str) -> Iterator[Batch]:
     space = space_of(context)
     if cursor or space is None:
         return
-    known = touched(context)
+    memories = touched(context)
     least = meant(ALIKE, space.key)
     decisions: list[Decision] = []
-    for scope in dict.fromkeys(one.scope for one in known.values()):
-        keys = [key for key, one in known.items() if one.scope == scope]
-        found = neighbour_pairs(context, space, scope, keys, least)
-        near = grouped((key, (other, cosine)) for key, other, cosine in found)
-        decisions += _links(context, known, near)
+    for scope in dict.fromkeys(memory.scope for memory in memories.values()):
+        keys = [key for key, memory in memories.items() if memory.scope == scope]
+        pairs = neighbour_pairs(context, space, scope, keys, least)
+        near = grouped((key, (other, cosine)) for key, other, cosine in pairs)
+        decisions += _links(context, memories, near)
     yield Batch(tuple(decisions), "done")
 
 
 def _links(
-    context: StepContext, known: dict[int, Memory], near: dict[int, list[tuple[int, float]]]
+    context: StepContext, memories: dict[int, Memory], near: dict[int, list[tuple[int, float]]]
 ) -> Iterator[Decision]:
     links = context.tools.store.relations.links(list(near), LINKS, View(Access.everything(), Filters()))
     linked = grouped((link.key, link.other) for link in links)
-    others = context.tools.store.memories.read(sorted({key for found in near.values() for key, _ in found}))
+    neighbours = context.tools.store.memories.read(sorted({key for hits in near.values() for key, _ in hits}))
     done: set[frozenset[int]] = set()
-    for key, found in near.items():
-        mine = known[key]
+    for key, hits in near.items():
+        memory = memories[key]
         fresh = [
             (other, cosine)
-            for other, cosine in found
+            for other, cosine in hits
             if frozenset({key, other}) not in done
             and other not in linked.get(key, ())
-            and other in others
-            and others[other].scope == mine.scope
-            and others[other].status is Status.ACTIVE
+            and other in neighbours
+            and neighbours[other].scope == memory.scope
+            and neighbours[other].status is Status.ACTIVE
         ][:LINKING_MOST]
         if not fresh:
             continue
         done.update(frozenset({key, other}) for other, _ in fresh)
-        alike = [
-            Edge(mine.id, others[other].id, EdgeType.RELATED_TO, round(near, 2), 0.7) for other, near in fresh
+        effects: list[Effect] = [
+            Draw(Edge(memory.id, neighbours[other].id, EdgeType.RELATED_TO, round(cosine, 2), 0.7))
+            for other, cosine in fresh
         ]
-        effects: list[Effect] = [Draw(edge) for edge in alike]
-        if len(fresh) >= INSIGHT_LINKS and mine.importance < 1.0:
-            effects.append(becomes(mine, importance=min(1.0, round(mine.importance + INSIGHT, 3))))
+        if len(fresh) >= INSIGHT_LINKS and memory.importance < 1.0:
+            effects.append(becomes(memory, importance=min(1.0, round(memory.importance + INSIGHT, 3))))
         why = f"{len(fresh)} alike, the nearest at {max(cosine for _, cosine in fresh):.2f}"
-        yield Decision("dream.link", why, tuple(effects), mine.id)
+        yield Decision("dream.link", why, tuple(effects), memory.id)
 
 
 # ---------------------------------------------------------------- replay
@@ -259,7 +252,6 @@ def _links(
 # Which ones: those that mattered (used, important or stirring) and of which little is left. What stirred
 # counts double, what came from another agent goes first. Each dream looks at a bounded number of memories
 # and goes on from there the next time, so a large memory is gone through in several nights.
-
 
 REPLAY: Final = "replay"
 """The kind of judgement that says when a memory was replayed."""
@@ -278,23 +270,23 @@ def plan_replay(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Replay those at risk; the next dream goes on where this one stopped."""
     if cursor:  # cut off after its only batch
         return
-    known = context.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
-    seen, chosen = candidates(context, int(known.verdict) if known is not None else 0)
+    former = context.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
+    last_key, chosen = candidates(context, int(former.verdict) if former is not None else 0)
     again = context.now + timedelta(days=REPLAY_DAYS)
     decisions = [
         Decision(
             "dream.replay",
-            f"{left:.2f} of it was left; held {one.strength:.1f} times, now {hold:.1f}",
+            f"{retained:.2f} of it was left; held {memory.strength:.1f} times, now {hold:.1f}",
             (
-                becomes(one, Verb.REINFORCED, strength=hold),
-                Judge(Judgement(REPLAY, one.id, "replayed", context.now, again)),
+                becomes(memory, Verb.REINFORCED, strength=hold),
+                Judge(Judgement(REPLAY, memory.id, "replayed", context.now, again)),
             ),
-            one.id,
+            memory.id,
         )
-        for one, left in chosen
-        for hold in (replayed(one),)
+        for memory, retained in chosen
+        for hold in (replayed(memory),)
     ]
-    place = Judgement(PLACE, PLACE, str(seen), context.now)
+    place = Judgement(PLACE, PLACE, str(last_key), context.now)
     mark = Decision("dream.place", "", (Judge(place),), quiet=True)
     yield Batch((*decisions, mark), "done")
 
@@ -302,25 +294,25 @@ def plan_replay(context: StepContext, cursor: str) -> Iterator[Batch]:
 def candidates(context: StepContext, start: int) -> tuple[int, list[tuple[Memory, float]]]:
     """How far was looked, and the memories most worth replaying with what is left of each."""
     episodes = Filters(kinds=frozenset({Kind.EPISODIC}), statuses=frozenset({Status.ACTIVE}), pinned=False)
-    found: list[tuple[float, int, Memory, float]] = []
+    at_risk: list[tuple[float, int, Memory, float]] = []
     looked, last = 0, start
     for part in context.memories(episodes, start):
-        known = context.tools.store.upkeep.judged(REPLAY, [one.id for _, one in part])
-        resting = {id_ for id_, one in known.items() if one.again_at and one.again_at > context.now}
-        for key, one in part:
-            left = retention(one, context.now, context.tools.config)
-            if one.id not in resting and is_at_risk(one, left):
-                found.append((worth(one, left), key, one, left))
+        replays = context.tools.store.upkeep.judged(REPLAY, [memory.id for _, memory in part])
+        resting = {id_ for id_, mark in replays.items() if mark.again_at and mark.again_at > context.now}
+        for key, memory in part:
+            retained = retention(memory, context.now, context.tools.config)
+            if memory.id not in resting and is_at_risk(memory, retained):
+                at_risk.append((worth(memory, retained), key, memory, retained))
         looked, last = looked + len(part), part[-1][0]
         if looked >= LOOKED_AT:
             break
     else:
         last = 0  # the end: the next dream begins anew
-    best = sorted(found, key=lambda each: (-each[0], each[1]))[:REPLAYS]
-    return last, [(one, left) for _, _, one, left in best]
+    best = sorted(at_risk, key=lambda entry: (-entry[0], entry[1]))[:REPLAYS]
+    return last, [(memory, retained) for _, _, memory, retained in best]
 
 
-def is_at_risk(memory: Memory, left: float) -> bool:
+def is_at_risk(memory: Memory, retained: float) -> bool:
     """Whether it mattered and is about to go.
 
     >>> from datetime import UTC, datetime
@@ -331,7 +323,7 @@ def is_at_risk(memory: Memory, left: float) -> bool:
     False
     """
     mattered = memory.usage.accessed > 0 or memory.importance >= MATTERS or memory.affect.arousal > STIRRED
-    return mattered and LOST < left < SAFE
+    return mattered and LOST < retained < SAFE
 
 
 LOST: Final = 0.05
@@ -339,16 +331,15 @@ SAFE: Final = 0.6
 """Between these a memory is worth holding: below it is gone, above it needs nothing."""
 
 
-def worth(memory: Memory, left: float) -> float:
+def worth(memory: Memory, retained: float) -> float:
     """How much would be lost with it; what stirred counts double, what was received goes first."""
-    value = initial_strength(memory) * (1.0 - left)
+    value = initial_strength(memory) * (1.0 - retained)
     stirred = value * 2.0 if memory.affect.arousal > STIRRED else value
     return stirred + (10.0 if memory.source.partition(":")[0] == RECEIVED else 0.0)
 
 
 # ---------------------------------------------------------------- vectors
 # Vectors: memories that went without one, because no embedder was there, get theirs while nobody asks.
-
 
 VECTORS_MOST: Final = 1_000
 """Vectors made in one dream."""
@@ -360,11 +351,11 @@ def plan_missing_vectors(context: StepContext, cursor: str) -> Iterator[Batch]:
     if cursor:
         return
     try:
-        made = embed_missing(context.tools, most=VECTORS_MOST)
+        count = embed_missing(context.tools, most=VECTORS_MOST)
     except EmbedderError:
         return
-    if made:
-        yield Batch((Decision("dream.embed", f"{made:,} vectors made", ()),), "done")
+    if count:
+        yield Batch((Decision("dream.embed", f"{count:,} vectors made", ()),), "done")
 
 
 def embed_missing(
@@ -383,10 +374,10 @@ def embed_missing(
         if not waiting:
             _drop_replaced(space, tools)
             break
-        made = _vectors([memory for _, memory in waiting], tools)
-        tools.store.write(partial(_put_vectors, made), "engine")
+        vectors = _vectors([memory for _, memory in waiting], tools)
+        tools.store.write(partial(_put_vectors, vectors), "engine")
         after = waiting[-1][0]
-        done += len(made)
+        done += len(vectors)
         if progress is not None:
             progress(done)
     return done
@@ -416,22 +407,21 @@ def _vectors(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Emb
     except EmbedderRefused:
         if len(memories) == 1:
             return []
-        return [made for memory in memories for made in _vectors([memory], tools)]
-    made = [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
+        return [pair for memory in memories for pair in _vectors([memory], tools)]
+    vectors = [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
     hidden = [memory for memory in memories if is_found_by_meaning(memory)]
     if tools.keys is not None and hidden:
         words = [without_values(opened(memory, tools.keys).content) for memory in hidden]
         space, rows = tools.embedder.embed(words)
-        made += [
-            (one, turned(Embedded(space, row), tools.keys)) for one, row in zip(hidden, rows, strict=True)
-        ]
-    return made
+        sealed = [turned(Embedded(space, row), tools.keys) for row in rows]
+        vectors += zip(hidden, sealed, strict=True)
+    return vectors
 
 
-def _put_vectors(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
-    for memory, vector in made:
-        now = unit.get(memory.id)
-        if now is not None and (now.content, now.sealed) == (memory.content, memory.sealed):
+def _put_vectors(vectors: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
+    for memory, vector in vectors:
+        current = unit.get(memory.id)
+        if current is not None and (current.content, current.sealed) == (memory.content, memory.sealed):
             unit.embed(memory.id, vector)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from engram.lazily import dataclass
 from engram.maintain.apply import UNDONE
 from engram.maintain.step import CLEAR, Batch, Decision, Drop, Keep, StepContext
-from engram.maintain.support import RecentChanges, memories, seen, since
+from engram.maintain.support import RecentChanges, changed_memories, changes_since, mark_decisions
 from engram.model.facts import EdgeType, Entity, FactQuery
 from engram.model.maintenance import SETTLED, Sketch, pair_key
 from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Status, Tier
@@ -36,7 +36,6 @@ NAMES_MOST = 200  # names of each place that gaps are looked for in a run
 # ---------------------------------------------------------------- disputes
 # Disputes: a place comes in; pairs of its memories that cannot both be true and are not settled come out.
 
-
 LOOKED_AT: Final = 200
 """So many challenged memories, and so many of the newest, are looked at for edges."""
 
@@ -44,28 +43,28 @@ LOOKED_AT: Final = 200
 def disputes(context: StepContext, scope: Scope, most: int) -> list[tuple[Memory, Memory]]:
     """Open pairs of this very place, each once: marked by an edge, or with facts that exclude each other."""
     store, view = context.tools.store, View(Access(scope, Role.AGENT), CLEAR)
-    torn = ((one.memory, two.memory) for one, two in store.facts.disputed(view, max(1, most)))
-    found: dict[str, tuple[Memory, Memory]] = {}
-    for one, two in (*contradicting(store, view, LOOKED_AT), *torn):
-        if one.scope == scope == two.scope and one.tier is two.tier is Tier.CLEAR:
-            found.setdefault(pair_key(one.id, two.id), (one, two))
-    settled = store.upkeep.judged(SETTLED, found)
-    return [pair for key, pair in found.items() if key not in settled][:most]
+    torn = ((first.memory, second.memory) for first, second in store.facts.disputed(view, max(1, most)))
+    open_pairs: dict[str, tuple[Memory, Memory]] = {}
+    for first, second in (*contradicting(store, view, LOOKED_AT), *torn):
+        if first.scope == scope == second.scope and first.tier is second.tier is Tier.CLEAR:
+            open_pairs.setdefault(pair_key(first.id, second.id), (first, second))
+    settled = store.upkeep.judged(SETTLED, open_pairs)
+    return [pair for key, pair in open_pairs.items() if key not in settled][:most]
 
 
 def contradicting(store: Store, view: View, looked_at: int) -> Iterator[tuple[Memory, Memory]]:
     """Pairs with a `contradicts` edge of which both still stand, from one to the other, the latest first."""
     # All layers are named because an index of layer and status then finds these few at once.
     rare = replace(view.filters, statuses=frozenset({Status.CHALLENGED}), layers=frozenset(Layer))
-    pages = (store.memories.page(one, looked_at) for one in (View(view.access, rare), view))
+    pages = (store.memories.page(each_view, looked_at) for each_view in (View(view.access, rare), view))
     keys = store.memories.keys(list(dict.fromkeys(memory.id for page in pages for memory in page)))
     links = store.relations.links(sorted(keys.values()), {EdgeType.CONTRADICTS}, view)
     ends = {(link.key, link.other) if link.forward else (link.other, link.key) for link in links}
     records = store.memories.read(sorted({key for pair in ends for key in pair}))
     for source, target in sorted(ends, reverse=True):
-        one, two = records.get(source), records.get(target)
-        if one and two and not settles(one, two) and not settles(two, one):
-            yield one, two
+        first, second = records.get(source), records.get(target)
+        if first and second and not settles(first, second) and not settles(second, first):
+            yield first, second
 
 
 NAME: Final = "gaps"
@@ -75,7 +74,7 @@ SOURCES: Final = 5
 """Memories that a gap about a name is held by: without one of them it goes, and is found anew."""
 CLAIMS: Final = 100
 EVERY: Final = 100_000
-Looked = tuple[Gap, tuple[str, ...], str]
+GapFinding = tuple[Gap, tuple[str, ...], str]
 """A gap, the memories it has words of, and why it is one."""
 
 
@@ -96,23 +95,23 @@ def plan_gaps(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Gaps of every place in which something was said, asked or is still open."""
     if cursor == DONE:
         return
-    news = since(context, NAME)
-    for scope, place in sorted(_places(context, news).items(), key=lambda one: one[0].parts):
-        decisions = tuple(_decided(context, scope, place))
+    news = changes_since(context, NAME)
+    for scope, place in sorted(_places(context, news).items(), key=lambda item: item[0].parts):
+        decisions = tuple(_gap_decisions(context, scope, place))
         if decisions:
             yield Batch(decisions)
-    if mark := seen(context, NAME, news):
+    if mark := mark_decisions(context, NAME, news):
         yield Batch(mark, DONE)
 
 
-def keep(context: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
+def keep_gap(context: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
     """The effect that keeps a gap."""
     body = {name: getattr(gap, name) for name in ("question", "about", "weight", "kind", "expects")}
     body["memories"] = list(gap.memories)
     return Keep(Sketch(gap.scope, GAP, gap.key, body, context.now, "", tuple(dict.fromkeys(sources))))
 
 
-def closed(context: StepContext, keys: Iterable[str]) -> frozenset[str]:
+def closed_gaps(context: StepContext, keys: Iterable[str]) -> frozenset[str]:
     """Those that were answered or dismissed, or that a person has taken back."""
     every, upkeep = list(keys), context.tools.store.upkeep
     undone = upkeep.judged(UNDONE, [Decision(FOUND, "", (), key).key for key in every])
@@ -126,20 +125,20 @@ def closed(context: StepContext, keys: Iterable[str]) -> frozenset[str]:
 def _places(context: StepContext, news: RecentChanges) -> dict[Scope, GapPlace]:
     """Where something was said or asked since the last time, or waits for an answer."""
     store = context.tools.store
-    found: dict[Scope, GapPlace] = {}
+    places: dict[Scope, GapPlace] = {}
     if news.any:
         everything = RecentChanges(whole=True) if news.gone else news
-        for part in memories(context, everything, CLEAR if everything.whole else ANY_STATUS):
-            for _, one in part:
-                _note(found.setdefault(one.scope, GapPlace()), one)
+        for part in changed_memories(context, everything, CLEAR if everything.whole else ANY_STATUS):
+            for _, memory in part:
+                _note_memory(places.setdefault(memory.scope, GapPlace()), memory)
     for sketch in store.upkeep.sketches(GAP, Access.everything(), EVERY):
-        found.setdefault(sketch.scope, GapPlace()).open[sketch.key] = sketch
+        places.setdefault(sketch.scope, GapPlace()).open[sketch.key] = sketch
     for sketch in store.upkeep.sketches(IN_VAIN, Access.everything(), EVERY):
-        found.setdefault(sketch.scope, GapPlace()).asked[sketch.key] = sketch
-    return found
+        places.setdefault(sketch.scope, GapPlace()).asked[sketch.key] = sketch
+    return places
 
 
-def _note(place: GapPlace, memory: Memory) -> None:
+def _note_memory(place: GapPlace, memory: Memory) -> None:
     if is_reference(memory):
         return
     place.has_news = True
@@ -151,59 +150,60 @@ def _note(place: GapPlace, memory: Memory) -> None:
 # ---------------------------------------------------------------- what is missing
 
 
-def _decided(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decision]:
-    found = {gap.key: (gap, sources, why) for gap, sources, why in _missing(context, scope, place)}
-    for key in place.open.keys() - found.keys():
+def _gap_decisions(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decision]:
+    gaps = {gap.key: (gap, sources, why) for gap, sources, why in _find_gaps(context, scope, place)}
+    for key in place.open.keys() - gaps.keys():
         yield Decision("gap.closed", "it is known, or asked for no more", (Drop(scope, GAP, key),))
-    yield from _forgotten(context, place, {gap.about.casefold() for gap, _, _ in found.values()})
-    gone = closed(context, found)
-    left = GAPS_MOST - len(place.open.keys() & found.keys())
-    for gap, sources, why in sorted(found.values(), key=lambda one: (-one[0].weight, one[0].key)):
-        known = place.open.get(gap.key)
-        if gap.key in gone or (known is not None and known.body["question"] == gap.question):
+    yield from _dropped_questions(context, place, {gap.about.casefold() for gap, _, _ in gaps.values()})
+    gone = closed_gaps(context, gaps)
+    left = GAPS_MOST - len(place.open.keys() & gaps.keys())
+    for gap, sources, why in sorted(gaps.values(), key=lambda entry: (-entry[0].weight, entry[0].key)):
+        kept = place.open.get(gap.key)
+        if gap.key in gone or (kept is not None and kept.body["question"] == gap.question):
             continue
-        if known is None and left <= 0:
+        if kept is None and left <= 0:
             continue
-        left -= known is None
-        yield Decision(FOUND, why, (keep(context, gap, sources),), gap.key)
+        left -= kept is None
+        yield Decision(FOUND, why, (keep_gap(context, gap, sources),), gap.key)
 
 
-def _missing(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+def _find_gaps(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[GapFinding]:
     yield from _about_names(context, scope, place)
     yield from _in_vain(context, scope, place)
-    loops = place.loops | {one.body["memories"][0] for one in place.open.values() if _kind(one) == DUE}
+    due = (sketch for sketch in place.open.values() if _kind(sketch) == DUE)
+    loops = place.loops | {sketch.body["memories"][0] for sketch in due}
     for memory in _read(context, loops):
-        found = loop(memory, context.now) if is_loop(memory) and _stands(memory) else None
-        if found is not None and found.state is LoopState.OPEN and found.due is None:
+        open_loop = loop(memory, context.now) if is_loop(memory) and _stands(memory) else None
+        if open_loop is not None and open_loop.state is LoopState.OPEN and open_loop.due is None:
             yield of_memory(DUE, memory), (memory.id,), "an open commitment without a day"
     for sketch in place.open.values():
         if _kind(sketch) == STALE:
             yield from _still_stale(context, sketch)
-    if place.has_news or any(_kind(one) == "conflict" for one in place.open.values()):
-        for one, two in disputes(context, scope, GAPS_MOST):
-            yield of_conflict(one, two), (one.id, two.id), "two memories exclude each other"
+    if place.has_news or any(_kind(sketch) == "conflict" for sketch in place.open.values()):
+        for first, second in disputes(context, scope, GAPS_MOST):
+            yield of_conflict(first, second), (first.id, second.id), "two memories exclude each other"
 
 
-def _about_names(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+def _about_names(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[GapFinding]:
     """What is not known of those spoken of."""
     names = [name for name, _ in place.names.most_common(NAMES_MOST)]
-    names += [one.body["about"].casefold() for one in place.open.values() if one.body["about"]]
-    found = context.tools.store.entities.among(list(dict.fromkeys(names)), Access(scope, Role.AGENT))
-    for entity in sorted(found, key=lambda one: one.name):
-        named = _naming(context, scope, entity, NAMED_BY)
+    names += [sketch.body["about"].casefold() for sketch in place.open.values() if sketch.body["about"]]
+    entities = context.tools.store.entities.among(list(dict.fromkeys(names)), Access(scope, Role.AGENT))
+    for entity in sorted(entities, key=lambda entity: entity.name):
+        named = _memories_naming(context, scope, entity, NAMED_BY)
         if len(named) < NAMED_BY:
             continue
         facts = [claim.fact for claim in _claims(context, scope, entity)]
         for gap in about_entity(entity, len(named), facts, scope):
             why = f"named in {len(named)} memories or more, {len(facts)} facts"
-            yield gap, tuple(one.id for one in named[-SOURCES:]), why
+            yield gap, tuple(memory.id for memory in named[-SOURCES:]), why
 
 
-def _naming(context: StepContext, scope: Scope, entity: Entity, least: int) -> list[Memory]:
+def _memories_naming(context: StepContext, scope: Scope, entity: Entity, least: int) -> list[Memory]:
     """Memories of this very place that name it, the latest first; a few more than it takes."""
     view = View(Access(scope, Role.AGENT), CLEAR)
-    found = context.tools.store.entities.memories(entity, view, least * 4)
-    return [one for _, one in found if one.scope == scope]
+    memories = context.tools.store.entities.memories(entity, view, least * 4)
+    return [memory for _, memory in memories if memory.scope == scope]
 
 
 def _claims(context: StepContext, scope: Scope, entity: Entity) -> list[Any]:
@@ -214,16 +214,16 @@ def _claims(context: StepContext, scope: Scope, entity: Entity) -> list[Any]:
     return [*find(FactQuery(subjects=names), view, CLAIMS), *find(FactQuery(objects=names), view, CLAIMS)]
 
 
-def _in_vain(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+def _in_vain(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[GapFinding]:
     """Names that were asked about several times, and of which nothing was said since."""
     for sketch in place.asked.values():
         name, times = str(sketch.body["name"]), int(sketch.body["times"])
         if times >= ASKED_TIMES and not _is_over(sketch, context) and not _said_since(context, scope, sketch):
-            named = [one.id for one in _named_so(context, scope, name)]
+            named = [memory.id for memory in _memories_by_name(context, scope, name)]
             yield asked_about(name, times, scope), tuple(named[-SOURCES:]), f"asked about {times} times"
 
 
-def _forgotten(context: StepContext, place: GapPlace, wanted: set[str]) -> Iterator[Decision]:
+def _dropped_questions(context: StepContext, place: GapPlace, wanted: set[str]) -> Iterator[Decision]:
     """What was asked in vain long ago, or is known by now, counts no more."""
     for sketch in place.asked.values():
         wanted_still = str(sketch.body["name"]).casefold() in wanted
@@ -238,15 +238,16 @@ def _is_over(sketch: Sketch, context: StepContext) -> bool:
 
 def _said_since(context: StepContext, scope: Scope, sketch: Sketch) -> bool:
     last = datetime.fromisoformat(sketch.body["last"])
-    return any(one.created_at > last for one in _named_so(context, scope, str(sketch.body["name"])))
+    memories = _memories_by_name(context, scope, str(sketch.body["name"]))
+    return any(memory.created_at > last for memory in memories)
 
 
-def _named_so(context: StepContext, scope: Scope, name: str) -> list[Memory]:
+def _memories_by_name(context: StepContext, scope: Scope, name: str) -> list[Memory]:
     entity = context.tools.store.entities.get(name, Access(scope, Role.AGENT))
-    return [] if entity is None else _naming(context, scope, entity, SOURCES)
+    return [] if entity is None else _memories_naming(context, scope, entity, SOURCES)
 
 
-def _still_stale(context: StepContext, sketch: Sketch) -> Iterator[Looked]:
+def _still_stale(context: StepContext, sketch: Sketch) -> Iterator[GapFinding]:
     """The question stands until somebody vouches for the memory or it changes."""
     for memory in _read(context, sketch.body["memories"]):
         gap = of_memory(STALE, memory)

@@ -16,12 +16,12 @@ from engram.maintain.apply import UNDONE
 from engram.maintain.step import (
     ACTIVE,
     CLEAR,
+    Alias,
     Batch,
     Decision,
     Drop,
     Effect,
     Keep,
-    Name,
     Step,
     StepContext,
     batches,
@@ -30,15 +30,15 @@ from engram.maintain.step import (
 from engram.maintain.support import (
     EVERYTHING,
     RecentChanges,
-    fitting,
-    in_words,
-    named,
-    noted,
-    places,
-    since,
-    tells,
+    changed_filters,
+    changed_names,
+    changed_scopes,
+    changes_since,
+    keep_sketch,
+    mark_batch,
+    model_summary,
+    says_something,
 )
-from engram.maintain.support import keep as support_keep
 from engram.model.facts import Claim, Entity, FactQuery, Named, mark_of
 from engram.model.maintenance import Judgement, Sketch
 from engram.model.memory import ANY_STATUS, Filters, Memory, Tier
@@ -63,7 +63,6 @@ CARD_FACTS = 12  # facts and statements on a card
 # What stands in no box yet is looked at in the order of coming. A sealed box stays as it is, but for a
 # memory of it that was erased: then it is packed again from what is left.
 
-
 NAME: Final = "boxes"
 BOX, BOXES, TRACE = "box", "shelf", "trace"
 BOXED = replace(CLEAR, not_tags=DRAWN)
@@ -75,7 +74,7 @@ MOST_TRACES: Final = 2_000
 LISTED: Final = 500
 """Boxes of a trace that are kept, the latest."""
 NAMED: Final = 8
-Shelved = tuple[str, int, int]
+BoxSpan = tuple[str, int, int]
 """A box in its row: its key, and the first and last key of its memories."""
 
 
@@ -85,7 +84,7 @@ class BoxRow:
 
     scope: Scope
     upto: int = 0
-    boxes: list[Shelved] = field(default_factory=list)
+    boxes: list[BoxSpan] = field(default_factory=list)
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
     about: dict[str, frozenset[str]] = field(default_factory=dict)
     """The main topics of each trace."""
@@ -94,43 +93,43 @@ class BoxRow:
 
 def plan_boxes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """New boxes of each place, then boxes that lost a memory."""
-    news = since(context, NAME)
+    news = changes_since(context, NAME)
     waiting = _waiting(context) if not news.any else ()
     if not news.any and not waiting:
         return
-    where = places(context, news, BOXED) | set(waiting)
+    where = changed_scopes(context, news, BOXED) | set(waiting)
     if news.gone:
         where |= {
             sketch.scope for sketch in context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)
         }
-    rows = {scope: _row(context, scope) for scope in sorted(where, key=lambda one: one.parts)}
+    rows = {scope: _row(context, scope) for scope in sorted(where, key=lambda scope: scope.parts)}
     if news.gone:
         for row in rows.values():
             yield from _repacked(context, row)
     yield from _packed(context, rows)
-    yield from noted(context, NAME, news)
+    yield from mark_batch(context, NAME, news)
 
 
 def _waiting(context: StepContext) -> tuple[Scope, ...]:
     """Places whose last box was open and has been quiet since."""
-    found = context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)
+    rows = context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)
     latest = (context.now - timedelta(minutes=BOX_IDLE_MINUTES)).timestamp()
-    return tuple(one.scope for one in found if one.body["open_since"] and one.body["open_since"] <= latest)
+    return tuple(row.scope for row in rows if row.body["open_since"] and row.body["open_since"] <= latest)
 
 
 def _row(context: StepContext, scope: Scope) -> BoxRow:
     store = context.tools.store.upkeep
-    kept = store.sketch(scope, BOXES, "")
+    sketch = store.sketch(scope, BOXES, "")
     row = BoxRow(scope)
-    if kept is None:
+    if sketch is None:
         return row
-    row.upto = kept.body["upto"]
-    row.boxes = [(key, first, last) for key, first, last in kept.body["boxes"]]
+    row.upto = sketch.body["upto"]
+    row.boxes = [(key, first, last) for key, first, last in sketch.body["boxes"]]
     access = Access(scope, Role.AGENT)
-    for one in store.sketches(TRACE, access, MOST_TRACES):
-        if one.scope == scope:
-            row.traces[one.key] = dict(one.body)
-            row.about[one.key] = main_topics(one.body["topics"])
+    for trace in store.sketches(TRACE, access, MOST_TRACES):
+        if trace.scope == scope:
+            row.traces[trace.key] = dict(trace.body)
+            row.about[trace.key] = main_topics(trace.body["topics"])
     return row
 
 
@@ -140,9 +139,9 @@ def _packed(context: StepContext, rows: dict[Scope, BoxRow]) -> Iterator[Batch]:
     start = min((row.upto for row in rows.values()), default=0)
     limits = BoxLimits(BOX_OVERLAP, timedelta(minutes=BOX_IDLE_MINUTES), BOX_MEMORIES)
     for part in context.memories(BOXED, start) if rows else ():
-        for key, one in part:
-            if one.scope in rows and key > rows[one.scope].upto:
-                open_[one.scope].append(_item(key, one))
+        for key, memory in part:
+            if memory.scope in rows and key > rows[memory.scope].upto:
+                open_[memory.scope].append(_item(key, memory))
         for scope, items in open_.items():
             if len(items) >= TOGETHER:
                 sealed, rest = boxed(items, items[-1].at, limits)
@@ -173,7 +172,7 @@ def _sealed(
     if sealed:
         effects.append(Keep(Sketch(row.scope, BOXES, "", body, context.now)))
     elif rest:
-        effects += support_keep(context, row.scope, BOXES, "", body)
+        effects += keep_sketch(context, row.scope, BOXES, "", body)
     if effects:
         why = f"{len(full)} boxes with {sum(map(len, full))} memories"
         yield Batch((Decision("box.sealed", why, tuple(effects), quiet=not full),))
@@ -185,24 +184,24 @@ def _repacked(context: StepContext, row: BoxRow) -> Iterator[Batch]:
     lost = [box for box in row.boxes if store.sketch(row.scope, BOX, box[0]) is None]
     effects: list[Effect] = []
     for key, first, last in lost:
-        items = [_item(at, one) for at, one in _between(context, row.scope, first, last)]
+        items = [_item(at, memory) for at, memory in _between(context, row.scope, first, last)]
         if len(items) >= LEAST:
             effects += _box(context, row, key, items, woven=True)
         else:
             row.boxes.remove((key, first, last))
     if effects or lost:
         body = {"upto": row.upto, "boxes": row.boxes, "open_since": None}
-        effects += support_keep(context, row.scope, BOXES, "", body)
+        effects += keep_sketch(context, row.scope, BOXES, "", body)
         yield Batch((Decision("box.repacked", f"{len(lost)} boxes", tuple(effects)),))
 
 
 def _between(context: StepContext, scope: Scope, first: int, last: int) -> Iterator[tuple[int, Memory]]:
     for part in context.memories(BOXED, first - 1):
-        for key, one in part:
+        for key, memory in part:
             if key > last:
                 return
-            if one.scope == scope:
-                yield key, one
+            if memory.scope == scope:
+                yield key, memory
 
 
 def _box(
@@ -231,23 +230,23 @@ def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]
         return ""
     trace = trace_of(main_topics(topics), row.about, BOX_OVERLAP) or key
     old = row.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
-    both = by_count(Counter(old["topics"]) + Counter(topics))
+    merged = by_count(Counter(old["topics"]) + Counter(topics))
     row.traces[trace] = {
-        "topics": both,
+        "topics": merged,
         "boxes": [*old["boxes"], key][-LISTED:],
         "first": old["first"],
         "last": box[-1].at.isoformat(),
         "count": old["count"] + 1,
     }
-    row.about[trace] = main_topics(both)
+    row.about[trace] = main_topics(merged)
     row.touched[trace] = None
     return trace
 
 
 def _item(key: int, memory: Memory) -> BoxItem:
-    told = memory.metadata
-    names = (*told.get("technologies", ()), *told.get("paths", ()))
-    about = frozenset((*told.get("topics", ()), *(name.casefold() for name in names)))
+    metadata = memory.metadata
+    names = (*metadata.get("technologies", ()), *metadata.get("paths", ()))
+    about = frozenset((*metadata.get("topics", ()), *(name.casefold() for name in names)))
     return BoxItem(memory.id, key, memory.happened_at, about)
 
 
@@ -263,7 +262,6 @@ def _topics() -> frozenset[str]:
 # A card holds what is stated about it, the weightiest statements that name it, and whom it is named with.
 # Cards are for the names most spoken of.
 
-
 CARDS_NAME: Final = "cards"
 KIND: Final = "card"
 CARDS_CLEAR = replace(CLEAR, statuses=ACTIVE)
@@ -277,29 +275,29 @@ WORDS: Final = 60
 
 def plan_cards(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Cards of the names that news speaks of; of all names when something was erased."""
-    news = since(context, CARDS_NAME)
+    news = changes_since(context, CARDS_NAME)
     if not news.any:
         return
     everything = RecentChanges(whole=True) if news.gone else news
     for scope, names in _named(context, everything).items():
         entities = _entities(context, scope, names, everything)
         for start in range(0, len(entities), CARDS_TOGETHER):
-            some = entities[start : start + CARDS_TOGETHER]
-            effects = [effect for one in some for effect in _card(context, scope, one)]
+            chunk = entities[start : start + CARDS_TOGETHER]
+            effects = [effect for entity in chunk for effect in _card(context, scope, entity)]
             if effects:
                 yield Batch((Decision("card.written", f"{len(effects)} cards", tuple(effects)),))
-    yield from noted(context, CARDS_NAME, news)
+    yield from mark_batch(context, CARDS_NAME, news)
 
 
 def _named(context: StepContext, news: RecentChanges) -> dict[Scope, Counter[str]]:
     """The names in memories, place by place. What a memory was put away with may stand on a card still."""
-    found: dict[Scope, Counter[str]] = {}
-    for part in named(context, news, CARDS_CLEAR if news.whole else ANY_STATUS):
-        for _, one in part:
-            names = (*one.entities, one.speaker) if one.speaker else one.entities
+    names_by_scope: dict[Scope, Counter[str]] = {}
+    for part in changed_names(context, news, CARDS_CLEAR if news.whole else ANY_STATUS):
+        for _, record in part:
+            names = (*record.entities, record.speaker) if record.speaker else record.entities
             if names:
-                found.setdefault(one.scope, Counter()).update(name.casefold() for name in names)
-    return found
+                names_by_scope.setdefault(record.scope, Counter()).update(name.casefold() for name in names)
+    return names_by_scope
 
 
 def _entities(context: StepContext, scope: Scope, names: Counter[str], news: RecentChanges) -> list[Entity]:
@@ -308,52 +306,53 @@ def _entities(context: StepContext, scope: Scope, names: Counter[str], news: Rec
     access = Access(scope, Role.AGENT)
     if news.whole:
         common = [name for name, count in names.most_common(settings.cards * 2) if count]
-        found = store.entities.among(common, access)
-        counts = {one.key: sum(names[alias] for alias in one.aliases) for one in found}
-        enough = [one for one in found if counts[one.key] >= CARD_MENTIONS]
-        return sorted(enough, key=lambda one: (-counts[one.key], one.name))[: settings.cards]
+        entities = store.entities.among(common, access)
+        counts = {entity.key: sum(names[alias] for alias in entity.aliases) for entity in entities}
+        enough = [entity for entity in entities if counts[entity.key] >= CARD_MENTIONS]
+        return sorted(enough, key=lambda entity: (-counts[entity.key], entity.name))[: settings.cards]
     have = {
         sketch.key
         for sketch in store.upkeep.sketches(KIND, access, settings.cards * 2)
         if sketch.scope == scope
     }
     free = settings.cards - len(have)
-    found = sorted(store.entities.among(list(names), access), key=lambda one: one.name)
-    known = [one for one in found if one.name.casefold() in have]
-    return known + [one for one in found if one.name.casefold() not in have][: max(0, free)]
+    entities = sorted(store.entities.among(list(names), access), key=lambda entity: entity.name)
+    with_card = [entity for entity in entities if entity.name.casefold() in have]
+    return with_card + [entity for entity in entities if entity.name.casefold() not in have][: max(0, free)]
 
 
 def _card(context: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect]:
     store = context.tools.store
     view = View(Access(scope, Role.AGENT), CARDS_CLEAR)
-    found = [one for _, one in store.entities.memories(entity, view, SAMPLE) if one.scope == scope]
+    naming = [memory for _, memory in store.entities.memories(entity, view, SAMPLE) if memory.scope == scope]
     key = entity.name.casefold()
-    if len(found) < CARD_MENTIONS:
-        known = store.upkeep.sketch(scope, KIND, key)
-        return () if known is None else (Drop(scope, KIND, key),)
+    if len(naming) < CARD_MENTIONS:
+        old_card = store.upkeep.sketch(scope, KIND, key)
+        return () if old_card is None else (Drop(scope, KIND, key),)
     claims = _claims(context, scope, entity, view)
     own = _own(context, scope, entity)
-    weighty = [*own, *_weighty(found)][:CARD_FACTS]
-    body = _body(context, entity, found, weighty, claims)
-    sources = [one.id for one in (*found, *weighty)] + [claim.memory.id for claim in claims]
-    return support_keep(context, scope, KIND, key, body, title=entity.name, sources=sources)
+    weighty = [*own, *_weightiest(naming)][:CARD_FACTS]
+    body = _body(context, entity, naming, weighty, claims)
+    sources = [memory.id for memory in (*naming, *weighty)] + [claim.memory.id for claim in claims]
+    return keep_sketch(context, scope, KIND, key, body, title=entity.name, sources=sources)
 
 
 def _own(context: StepContext, scope: Scope, entity: Entity) -> list[Memory]:
     """What somebody says of themselves, who seldom name themselves: the weightiest of their last words."""
-    said = replace(CARDS_CLEAR, speakers=frozenset({entity.name}))
-    page = context.tools.store.memories.page(View(Access(scope, Role.AGENT), said), SAMPLE)
-    return list(islice(_telling([one for one in page if one.scope == scope]), CARD_FACTS // 2))
+    filters = replace(CARDS_CLEAR, speakers=frozenset({entity.name}))
+    page = context.tools.store.memories.page(View(Access(scope, Role.AGENT), filters), SAMPLE)
+    return list(islice(_telling_first([memory for memory in page if memory.scope == scope]), CARD_FACTS // 2))
 
 
-def _weighty(found: Sequence[Memory]) -> list[Memory]:
+def _weightiest(memories: Sequence[Memory]) -> list[Memory]:
     """As many as a card takes that say something by themselves; of all when none does."""
-    return list(islice(_telling(found), CARD_FACTS)) or sorted(found, key=_WEIGHT, reverse=True)
+    return list(islice(_telling_first(memories), CARD_FACTS)) or sorted(memories, key=_WEIGHT, reverse=True)
 
 
-def _telling(found: Sequence[Memory]) -> Iterator[Memory]:
+def _telling_first(memories: Sequence[Memory]) -> Iterator[Memory]:
     """Those that say something by themselves, the weightiest first; no more are read than are wanted."""
-    return (one for one in sorted(found, key=_WEIGHT, reverse=True) if tells(_said(one), one.speaker))
+    ordered = sorted(memories, key=_WEIGHT, reverse=True)
+    return (memory for memory in ordered if says_something(_key_fact(memory), memory.speaker))
 
 
 _WEIGHT: Final = attrgetter("pinned", "importance", "happened_at")
@@ -361,39 +360,39 @@ _WEIGHT: Final = attrgetter("pinned", "importance", "happened_at")
 
 def _claims(context: StepContext, scope: Scope, entity: Entity, view: View) -> list[Claim]:
     names = frozenset({entity.name.lower(), *entity.aliases})
-    found = context.tools.store.facts.find(FactQuery(subjects=names, as_of=context.now), view, SAMPLE)
-    here = [one for one in found if one.memory.scope == scope and one.memory.status in ACTIVE]
-    return [one for one in here if one.memory.tier is Tier.CLEAR][:CARD_FACTS]
+    claims = context.tools.store.facts.find(FactQuery(subjects=names, as_of=context.now), view, SAMPLE)
+    here = [claim for claim in claims if claim.memory.scope == scope and claim.memory.status in ACTIVE]
+    return [claim for claim in here if claim.memory.tier is Tier.CLEAR][:CARD_FACTS]
 
 
 def _body(
     context: StepContext,
     entity: Entity,
-    found: Sequence[Memory],
+    naming: Sequence[Memory],
     weighty: Sequence[Memory],
     claims: Sequence[Claim],
 ) -> dict[str, Any]:
     own = {entity.name.casefold(), *entity.aliases}
-    beside = Counter(name for one in found for name in one.entities if name.casefold() not in own)
-    times = sorted(one.happened_at for one in found)
+    beside = Counter(name for memory in naming for name in memory.entities if name.casefold() not in own)
+    times = sorted(memory.happened_at for memory in naming)
     facts = [[claim.fact.subject, claim.fact.predicate, claim.fact.object] for claim in claims]
-    lines = list(dict.fromkeys(key_text(_said(one), one.speaker) for one in weighty))
+    lines = list(dict.fromkeys(key_text(_key_fact(memory), memory.speaker) for memory in weighty))
     return {
         "name": entity.name,
         "type": entity.type,
         "aliases": [alias for alias in entity.aliases if alias != entity.name.casefold()],
-        "facts": [list(one) for one in dict.fromkeys(map(tuple, facts))],
+        "facts": [list(fact) for fact in dict.fromkeys(map(tuple, facts))],
         "lines": lines,
-        "text": in_words(context, CARDS_NAME, lines, WORDS)
+        "text": model_summary(context, CARDS_NAME, lines, WORDS)
         or "; ".join(line.rstrip(".") for line in lines[:3]),
         "beside": [list(pair) for pair in sorted(beside.items(), key=lambda it: (-it[1], it[0]))[:BESIDE]],
-        "memories": len(found),
+        "memories": len(naming),
         "first": times[0].isoformat(),
         "last": times[-1].isoformat(),
     }
 
 
-def _said(memory: Memory) -> str:
+def _key_fact(memory: Memory) -> str:
     return memory.forms.key_fact or memory.content
 
 
@@ -404,7 +403,6 @@ def _said(memory: Memory) -> str:
 # while there were two of them, "k8s" before its type was known. Both must mean the other, and be spoken of
 # in one place; a doubt leaves them apart.
 
-
 FRAGMENTS_NAME: Final = "fragments"
 RULE: Final = "entity.joined"
 CANDIDATES: Final = 20
@@ -414,25 +412,25 @@ FRAGMENTS_TOGETHER: Final = 100
 
 def plan_name_fragments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Names that came up since the last time, each compared with those like it."""
-    news = since(context, FRAGMENTS_NAME)
+    news = changes_since(context, FRAGMENTS_NAME)
     if not news.any:
         return
     names: dict[Scope, dict[str, None]] = {}
-    for part in named(context, news, CLEAR):
-        for _, one in part:
-            names.setdefault(one.scope, {}).update((name.casefold(), None) for name in one.entities)
+    for part in changed_names(context, news, CLEAR):
+        for _, record in part:
+            names.setdefault(record.scope, {}).update((name.casefold(), None) for name in record.entities)
     joined: set[int] = set()
-    for scope, some in names.items():
-        every = list(some)
-        for start in range(0, len(every), FRAGMENTS_TOGETHER):
-            together = every[start : start + FRAGMENTS_TOGETHER]
-            yield from batches(_decide(context, scope, together, joined), FRAGMENTS_TOGETHER)
-    yield from noted(context, FRAGMENTS_NAME, news)
+    for scope, names_here in names.items():
+        listed = list(names_here)
+        for start in range(0, len(listed), FRAGMENTS_TOGETHER):
+            chunk = listed[start : start + FRAGMENTS_TOGETHER]
+            yield from batches(_decide(context, scope, chunk, joined), FRAGMENTS_TOGETHER)
+    yield from mark_batch(context, FRAGMENTS_NAME, news)
 
 
 def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[int]) -> Iterator[Decision]:
     access = Access(scope, Role.AGENT)
-    for entity, other in _same(context, context.tools.store.entities.among(names, access), access):
+    for entity, other in _same_entities(context, context.tools.store.entities.among(names, access), access):
         if not joined.isdisjoint((entity.key, other.key)):
             continue
         joined |= {entity.key, other.key}
@@ -440,23 +438,23 @@ def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[in
         if _places(context, keep).isdisjoint(_places(context, part)):
             continue
         why = f"one name means the other, {_mentions(context, part, access)} memories"
-        name = Name(part.name, keep, keep.namespace)
-        part_mark, keep_mark = (mark_of(one.namespace, one.name) for one in (part, keep))
+        name = Alias(part.name, keep, keep.namespace)
+        part_mark, keep_mark = (mark_of(entity.namespace, entity.name) for entity in (part, keep))
         yield Decision(RULE, why, (name,), part_mark, keep_mark)
 
 
-def _same(
+def _same_entities(
     context: StepContext, entities: Sequence[Entity], access: Access
 ) -> Iterator[tuple[Entity, Entity]]:
-    found = [
-        (one, other)
-        for one, other in _meant(context, entities, access)
-        if other is not None and other.namespace == one.namespace
+    candidates = [
+        (entity, other)
+        for entity, other in _meant(context, entities, access)
+        if other is not None and other.namespace == entity.namespace
     ]
-    back = _meant(context, [other for _, other in found], access)
-    for (one, other), (_, again) in zip(found, back, strict=True):
-        if again is not None and again.key == one.key:
-            yield one, other
+    back = _meant(context, [other for _, other in candidates], access)
+    for (entity, other), (_, back_again) in zip(candidates, back, strict=True):
+        if back_again is not None and back_again.key == entity.key:
+            yield entity, other
 
 
 def _meant(
@@ -466,15 +464,18 @@ def _meant(
         return []
     alike = context.tools.store.entities.like_each([entity.name for entity in entities], access, CANDIDATES)
     return [
-        (one, resolve(Named(one.name, one.type), [other for other in some if other.key != one.key]))
-        for one, some in zip(entities, alike, strict=True)
+        (
+            entity,
+            resolve(Named(entity.name, entity.type), [each for each in others if each.key != entity.key]),
+        )
+        for entity, others in zip(entities, alike, strict=True)
     ]
 
 
-def _fuller(context: StepContext, one: Entity, other: Entity, access: Access) -> tuple[Entity, Entity]:
+def _fuller(context: StepContext, entity: Entity, other: Entity, access: Access) -> tuple[Entity, Entity]:
     """The one that stays and the one that becomes part of it: the longer name, then the commoner."""
     ranked = sorted(
-        (one, other),
+        (entity, other),
         key=lambda it: (len(it.name.split()), it.type != "unknown", _mentions(context, it, access), it.name),
         reverse=True,
     )
@@ -482,18 +483,18 @@ def _fuller(context: StepContext, one: Entity, other: Entity, access: Access) ->
 
 
 def _mentions(context: StepContext, entity: Entity, access: Access) -> int:
-    found = context.tools.store.entities.get(entity.name, access)
-    return 0 if found is None else found.mentions
+    current = context.tools.store.entities.get(entity.name, access)
+    return 0 if current is None else current.mentions
 
 
 def _places(context: StepContext, entity: Entity) -> frozenset[Scope]:
-    found = context.tools.store.entities.memories(entity, View(EVERYTHING, Filters()), FRAGMENTS_SAMPLE)
-    return frozenset(one.scope for _, one in found)
+    naming = context.tools.store.entities.memories(entity, View(EVERYTHING, Filters()), FRAGMENTS_SAMPLE)
+    return frozenset(memory.scope for _, memory in naming)
 
 
-def parted(one: str, other: str, namespace: str, at: datetime) -> Iterator[Judgement]:
+def parted(name: str, other_name: str, namespace: str, at: datetime) -> Iterator[Judgement]:
     """What to remember when a person says that two names are not one: it is not said again by rule."""
-    marks = (mark_of(namespace, one), mark_of(namespace, other))
+    marks = (mark_of(namespace, name), mark_of(namespace, other_name))
     for part, keep in (marks, marks[::-1]):
         yield Judgement(UNDONE, Decision(RULE, "", (), part, keep).key, "parted", at)
 
@@ -501,25 +502,23 @@ def parted(one: str, other: str, namespace: str, at: datetime) -> Iterator[Judge
 # ---------------------------------------------------------------- metadata
 # Metadata: memories from before it was worked out come in; what their words speak of goes into them.
 
-
 METADATA_NAME: Final = "metadata"
 
 
 def plan_metadata(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Memories without metadata whose words speak of something."""
-    news = since(context, METADATA_NAME)
+    news = changes_since(context, METADATA_NAME)
     if not news.any:
         return
-    for part in chain.from_iterable(map(context.bare, fitting(context, news, CLEAR))):
-        missing = [(one, spoken_of(one.content, said_at(one), names_in(one.content))) for _, one in part]
-        decided = [
-            Decision("metadata.filled", f"{len(told)} kinds", (becomes(one, metadata=told),), one.id)
-            for one, told in missing
-            if told
-        ]
-        if decided:
-            yield Batch(tuple(decided))
-    yield from noted(context, METADATA_NAME, news)
+    for part in chain.from_iterable(map(context.bare, changed_filters(context, news, CLEAR))):
+        decisions: list[Decision] = []
+        for _, memory in part:
+            if metadata := spoken_of(memory.content, said_at(memory), names_in(memory.content)):
+                filled = becomes(memory, metadata=metadata)
+                decisions.append(Decision("metadata.filled", f"{len(metadata)} kinds", (filled,), memory.id))
+        if decisions:
+            yield Batch(tuple(decisions))
+    yield from mark_batch(context, METADATA_NAME, news)
 
 
 STAGE = "knowledge"

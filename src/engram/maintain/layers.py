@@ -21,13 +21,13 @@ from engram.maintain.step import (
     Slice,
     Step,
     StepContext,
-    archived,
+    archive_decision,
     becomes,
-    each,
-    moved,
+    move_decision,
+    plan_each,
     sweep,
 )
-from engram.maintain.support import GATE, REFUSED, judged, rejections, triaged
+from engram.maintain.support import GATE, REFUSED, judgements_of, rejections, triaged_ids
 from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
 from engram.rules.archival import archive_verdict, purge_due
@@ -66,7 +66,6 @@ STALE_TAG_HOURS = 24.0  # hours without use after which marks of an old review g
 # Session notes and passing things leave the core. What was extracted by itself and the gate has refused
 # often enough leaves the working layer, unless the buffer would send it back at once.
 
-
 CORE = Filters(layers=frozenset({Layer.CORE}))
 WORKING = Filters(layers=frozenset({Layer.WORKING}))
 
@@ -79,28 +78,28 @@ def plan_working_quality(context: StepContext, cursor: str) -> Iterator[Batch]:
     config = context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        left_alone = [one for _, one in part if by_layers(config) and _is_left_alone(one, context)]
-        for one in left_alone:
-            days = age_days(one, context.now)
+        left_alone = [memory for _, memory in part if by_layers(config) and _is_left_alone(memory, context)]
+        for memory in left_alone:
+            days = age_days(memory, context.now)
             why = f"the gate refused it, and {days:.0f} days brought nothing new"
-            yield archived(one, "stuck.archive", why)
-        gone = {one.id for one in left_alone}
-        extracted = [one for _, one in part if is_overheard(one) or EXTRACTED in one.tags]
-        known = judged(GATE, extracted, context)
-        for one in extracted:
-            verdict = demotion(one, config, rejections=rejections(one, known, context))
-            if verdict and one.id not in gone and not _rises(replace(one, layer=Layer.BUFFER), context):
-                yield moved(one, "working.rejected", verdict.why, step_layer(one, up=False))
+            yield archive_decision(memory, "stuck.archive", why)
+        gone = {memory.id for memory in left_alone}
+        extracted = [memory for _, memory in part if is_overheard(memory) or EXTRACTED in memory.tags]
+        judgements = judgements_of(GATE, extracted, context)
+        for memory in extracted:
+            verdict = demotion(memory, config, rejections=rejections(memory, judgements, context))
+            if verdict and memory.id not in gone and not _rises(replace(memory, layer=Layer.BUFFER), context):
+                yield move_decision(memory, "working.rejected", verdict.why, step_layer(memory, up=False))
 
-    for some in (WORKING,) if by_layers(config) else _refused(context):
-        yield from sweep(context, cursor if some is WORKING else "", some, decide)
+    for filters in (WORKING,) if by_layers(config) else _refused(context):
+        yield from sweep(context, cursor if filters is WORKING else "", filters, decide)
 
 
 def _refused(context: StepContext) -> Iterator[Filters]:
     """What to ask for to see the few that a gate has refused often enough, here or where they came from."""
     enough = context.tools.config.promotion.demote_rejections
-    known = context.tools.store.upkeep.judgements(GATE, EVERY, times=enough)
-    often = sorted(one.key for one in known if one.verdict.startswith("reject"))
+    judgements = context.tools.store.upkeep.judgements(GATE, EVERY, times=enough)
+    often = sorted(judgement.key for judgement in judgements if judgement.verdict.startswith("reject"))
     size = context.tools.config.maintain.slice
     for start in range(0, len(often), size):
         yield replace(WORKING, ids=frozenset(often[start : start + size]))
@@ -116,7 +115,8 @@ def _is_left_alone(memory: Memory, context: StepContext) -> bool:
 def core_hygiene(memory: Memory, context: StepContext) -> Decision | None:
     """What is not meant to last leaves the core."""
     verdict = demotion(memory, context.tools.config)
-    return moved(memory, "core.hygiene", verdict.why, step_layer(memory, up=False)) if verdict else None
+    lower = step_layer(memory, up=False)
+    return move_decision(memory, "core.hygiene", verdict.why, lower) if verdict else None
 
 
 def _rises(memory: Memory, context: StepContext) -> bool:
@@ -128,32 +128,30 @@ def _rises(memory: Memory, context: StepContext) -> bool:
 # ---------------------------------------------------------------- overlap
 # Overlap: memories of the core come in; pairs that lie near each other are flagged, each pair once.
 
-
 STEP = "overlap"
 OVERLAP_CORE = frozenset({Layer.CORE})
 
 
 def plan_overlap_flags(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Flag what overlaps: an audit looks at it, nothing is changed here."""
-    known = pairs.cosines(context)
-    if known is None:
+    compared = pairs.compared_space(context)
+    if compared is None:
         return iter(())
-    least = known[1].overlap
+    least = compared[1].overlap
 
-    def decide(found: Sequence[pairs.NearPair], _unseen: Sequence[Memory]) -> Iterator[Decision]:
-        judged = context.tools.store.upkeep.judged(STEP, [pair.key for pair in found])
-        for pair in found:
-            if pair.key not in judged:
+    def decide(near: Sequence[pairs.NearPair], _unseen: Sequence[Memory]) -> Iterator[Decision]:
+        flagged_before = context.tools.store.upkeep.judged(STEP, [pair.key for pair in near])
+        for pair in near:
+            if pair.key not in flagged_before:
                 flag = Judge(Judgement(STEP, pair.key, f"{pair.cosine:.2f}", context.now))
                 why = f"cosine {pair.cosine:.2f} >= {least:.2f}"
                 yield Decision("core.overlap", why, (flag,), pair.older.id, pair.newer.id)
 
-    return pairs.look(context, cursor, STEP, OVERLAP_CORE, least, decide)
+    return pairs.plan_pairs(context, cursor, STEP, OVERLAP_CORE, least, decide)
 
 
 # ---------------------------------------------------------------- stuck
 # The stuck buffer: memories that no rule has moved come in; what is kept for good rises, the rest goes.
-
 
 BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 
@@ -166,19 +164,18 @@ def stuck(memory: Memory, context: StepContext) -> Decision | None:
         return None
     why = f"{age:.1f} days in the buffer > {STUCK_DAYS:g}"
     if immune := buffer_immune(memory, config):
-        return moved(memory, "stuck.promote", f"{why}, {immune}", Layer.WORKING)
+        return move_decision(memory, "stuck.promote", f"{why}, {immune}", Layer.WORKING)
     if memory.usage.accessed >= STUCK_USES or (protected(memory, config) and not by_layers(config)):
         return None
     if _rises(memory, context):  # it only waited for a run: promotion comes next
         return None
-    return archived(memory, "stuck.archive", f"{why}, accesses {memory.usage.accessed}")
+    return archive_decision(memory, "stuck.archive", f"{why}, accesses {memory.usage.accessed}")
 
 
 # ---------------------------------------------------------------- tags
 # Stale tags: memories with marks of an old review come in; the marks that say nothing any more go.
 #
 # Such marks come with imports: this engine remembers what it judged beside the memory, not on it.
-
 
 REJECTED: Final = frozenset({"gate-rejected", "gate-rejected-2"})
 """Say that a memory may not ask yet; after a while it may."""
@@ -191,14 +188,14 @@ def stale_tags(memory: Memory, context: StepContext) -> Decision | None:
     """Take off marks of promotion beyond the buffer, and of rejection after a day without use."""
     idle = last_used(memory) + timedelta(hours=STALE_TAG_HOURS) < context.now
     over = REJECTED if idle else frozenset()
-    kept = tuple(tag for tag in memory.tags if tag not in MOVED | over)
-    if kept == memory.tags:
+    tags = tuple(tag for tag in memory.tags if tag not in MOVED | over)
+    if tags == memory.tags:
         return None
-    why = f"{len(memory.tags) - len(kept)} marks of an old review"
+    why = f"{len(memory.tags) - len(tags)} marks of an old review"
     # How often it was refused still counts when the mark is gone.
-    refused = judged(GATE, [memory], context).get(memory.id) if over else None
+    refused = judgements_of(GATE, [memory], context).get(memory.id) if over else None
     notes = (Judge(refused),) if refused is not None else ()
-    return Decision("tags.stale", why, (becomes(memory, tags=kept), *notes), memory.id)
+    return Decision("tags.stale", why, (becomes(memory, tags=tags), *notes), memory.id)
 
 
 # ---------------------------------------------------------------- rising
@@ -209,7 +206,7 @@ def promoted(memory: Memory, context: StepContext) -> Decision | None:
     """Promote what was used or said often enough, and lessons that have settled."""
     verdict = buffer_verdict(memory, context.now, context.tools.config)
     rule = f"promote.{verdict.rule.replace(' ', '-')}"
-    return moved(memory, rule, verdict.why, Layer.WORKING) if verdict else None
+    return move_decision(memory, rule, verdict.why, Layer.WORKING) if verdict else None
 
 
 # ---------------------------------------------------------------- capping
@@ -220,17 +217,17 @@ def plan_buffer_cap(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Archive the oldest of each buffer that holds too many; what is protected stays and counts."""
     config = context.tools.config
     cap = config.forgetting.buffer_cap
-    counted = (one.scope for part in context.memories(BUFFER) for _, one in part if _counts(one, context))
-    held = Counter(counted) if cap else Counter()
+    buffered = (memory for part in context.memories(BUFFER) for _, memory in part)
+    held = Counter(memory.scope for memory in buffered if _counts(memory, context)) if cap else Counter()
     over = Counter({scope: count - cap for scope, count in held.items() if count > cap})
 
     def decide(part: Slice) -> Iterable[Decision]:
         # Keys grow with the time of storing: the first ones are the oldest.
-        for one in (one for _, one in part if _counts(one, context)):
-            if over[one.scope] > 0 and not _stays(one, context):
-                why = f"{over[one.scope]} more than {cap} in the buffer, the oldest"
-                over[one.scope] -= 1
-                yield archived(one, "buffer.cap", why)
+        for memory in (memory for _, memory in part if _counts(memory, context)):
+            if over[memory.scope] > 0 and not _stays(memory, context):
+                why = f"{over[memory.scope]} more than {cap} in the buffer, the oldest"
+                over[memory.scope] -= 1
+                yield archive_decision(memory, "buffer.cap", why)
 
     if not any(over.values()):
         return iter(())
@@ -258,12 +255,12 @@ def plan_expiry(context: StepContext, cursor: str) -> Iterator[Batch]:
     now, config = context.now, context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        seen = triaged([one for _, one in part], context)
-        for _, one in part:
-            if rescued := buffer_rescue(one, now, config):
-                yield moved(one, "buffer.rescue", rescued.why, Layer.WORKING)
-            elif over := buffer_expiry(one, now, config, triaged=one.id in seen):
-                yield archived(one, "buffer.expire", over.why)
+        triaged_before = triaged_ids([memory for _, memory in part], context)
+        for _, memory in part:
+            if rescued := buffer_rescue(memory, now, config):
+                yield move_decision(memory, "buffer.rescue", rescued.why, Layer.WORKING)
+            elif over := buffer_expiry(memory, now, config, triaged=memory.id in triaged_before):
+                yield archive_decision(memory, "buffer.expire", over.why)
 
     return sweep(context, cursor, BUFFER, decide)
 
@@ -287,26 +284,24 @@ def learned(memory: Memory, context: StepContext) -> Decision | None:
 def plan_words(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Read anew the words of what rules other than today's have read: an older version, or another's file."""
     size, after = context.tools.config.maintain.slice, int(cursor or 0)
-    while found := context.tools.store.memories.without_words(size, after):
-        after = found[-1][0]
+    while rows := context.tools.store.memories.without_words(size, after):
+        after = rows[-1][0]
         why = "read by the rules of another version"
-        yield Batch(
-            tuple(Decision("words.again", why, (Reword(one),), one.id, quiet=True) for _, one in found),
-            str(after),
-        )
+        again = (Decision("words.again", why, (Reword(memory),), memory.id, quiet=True) for _, memory in rows)
+        yield Batch(tuple(again), str(after))
 
 
 STEPS: tuple[Step, ...] = (
     Step("housekeeping", "words", plan_words),
     Step("housekeeping", "working quality", plan_working_quality),
-    Step("housekeeping", "stale tags", each(TAGGED, stale_tags)),
-    Step("housekeeping", "stuck buffer", each(BUFFER, stuck)),
-    Step("housekeeping", "core hygiene", each(CORE, core_hygiene)),
+    Step("housekeeping", "stale tags", plan_each(TAGGED, stale_tags)),
+    Step("housekeeping", "stuck buffer", plan_each(BUFFER, stuck)),
+    Step("housekeeping", "core hygiene", plan_each(CORE, core_hygiene)),
     Step("housekeeping", "core overlap", plan_overlap_flags),
-    Step("promotion", "buffer to working", each(BUFFER, promoted)),
+    Step("promotion", "buffer to working", plan_each(BUFFER, promoted)),
     Step("promotion", "buffer expiry", plan_expiry),
     Step("promotion", "buffer cap", plan_buffer_cap),
-    Step("promotion", "episodes to knowledge", each(EPISODES, learned)),
+    Step("promotion", "episodes to knowledge", plan_each(EPISODES, learned)),
 )
 
 
@@ -319,7 +314,7 @@ STEPS: tuple[Step, ...] = (
 def plan_lifecycle_states(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Set the lifecycle state of every memory that has come to another one."""
     for number, part in enumerate(context.memories(Filters(), int(cursor or 0)), 1):
-        memories = [one for _, one in part]
+        memories = [memory for _, memory in part]
         decisions = (*_faded(memories, context), *_moved_tier(memories, context))
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(decisions, str(part[-1][0]))
@@ -327,29 +322,28 @@ def plan_lifecycle_states(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 def _faded(memories: Iterable[Memory], context: StepContext) -> Iterator[Decision]:
     now, config = context.now, context.tools.config
-    for one in memories:
-        state = lifecycle_state(one, now, config)
-        if state is not one.lifecycle:
-            warmth = f"heat {heat(one, now):.2f}, decay {decay(one, now, config):.2f}"
-            why = f"{one.lifecycle} to {state}: {warmth}"
-            yield Decision(f"lifecycle.{state}", why, (becomes(one, lifecycle=state),), one.id)
+    for memory in memories:
+        state = lifecycle_state(memory, now, config)
+        if state is not memory.lifecycle:
+            warmth = f"heat {heat(memory, now):.2f}, decay {decay(memory, now, config):.2f}"
+            why = f"{memory.lifecycle} to {state}: {warmth}"
+            yield Decision(f"lifecycle.{state}", why, (becomes(memory, lifecycle=state),), memory.id)
 
 
 def _moved_tier(memories: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
     """What is old and little worth becomes cold, where that counts; what is worth much again, hot."""
     if context.tools.config.recall.cold != "last":
         return
-    cold = cold_ones(context.tools.store.upkeep.judged(COLD, [one.id for one in memories]))
-    for one in memories:
-        if move := tier_move(one, context.now, is_cold=one.id in cold):
-            why = f"value {tier_value(one, context.now):.2f}"
-            note = Judge(Judgement(COLD, one.id, move, context.now))
-            yield Decision(f"tier.{move}", why, (note,), one.id)
+    cold = cold_ones(context.tools.store.upkeep.judged(COLD, [memory.id for memory in memories]))
+    for memory in memories:
+        if move := tier_move(memory, context.now, is_cold=memory.id in cold):
+            why = f"value {tier_value(memory, context.now):.2f}"
+            note = Judge(Judgement(COLD, memory.id, move, context.now))
+            yield Decision(f"tier.{move}", why, (note,), memory.id)
 
 
 # ---------------------------------------------------------------- archiving
 # Archiving: memories come in; what faded, expired or was resolved long ago goes to the archive.
-
 
 USES: Final = 20
 """Uses of a memory that are looked at to weigh it."""
@@ -361,9 +355,9 @@ def plan_archive(context: StepContext, cursor: str) -> Iterator[Batch]:
 
     def decide(part: Slice) -> Iterable[Decision]:
         used = _uses(part, context)
-        for key, one in part:
-            if verdict := archive_verdict(one, now, config, used.get(key, ())):
-                yield archived(one, f"archive.{verdict.rule.replace(' ', '-')}", verdict.why)
+        for key, memory in part:
+            if verdict := archive_verdict(memory, now, config, used.get(key, ())):
+                yield archive_decision(memory, f"archive.{verdict.rule.replace(' ', '-')}", verdict.why)
 
     return sweep(context, cursor, Filters(), decide)
 
@@ -373,16 +367,15 @@ def _uses(part: Slice, context: StepContext) -> dict[int, list[datetime]]:
     settings = context.tools.config.forgetting
     weighed = [
         key
-        for key, one in part
-        if 0 < one.usage.accessed < settings.accesses_below
-        and age_days(one, context.now) > settings.archive_days
+        for key, memory in part
+        if 0 < memory.usage.accessed < settings.accesses_below
+        and age_days(memory, context.now) > settings.archive_days
     ]
     return context.tools.store.upkeep.uses(weighed, USES) if weighed else {}
 
 
 # ---------------------------------------------------------------- losing
 # Losing importance, by the rules of *layers*: what was not used for a day has a little less, for all to see.
-
 
 DECAYED: Final = "importance"
 """Remembered of a memory: when it last lost some."""
@@ -397,21 +390,21 @@ def plan_importance_loss(context: StepContext, cursor: str) -> Iterator[Batch]:
     day = timedelta(hours=24)
 
     def idle_ones(part: Slice) -> Iterable[Memory]:
-        for _, one in part:
-            loses = one.importance > IMPORTANCE_FLOOR and not is_lesson(one) and not one.pinned
-            if loses and last_used(one) + day <= now:
-                yield one
+        for _, memory in part:
+            loses = memory.importance > IMPORTANCE_FLOOR and not is_lesson(memory) and not memory.pinned
+            if loses and last_used(memory) + day <= now:
+                yield memory
 
     def decide(part: Slice) -> Iterable[Decision]:
         idle = list(idle_ones(part))
-        known = context.tools.store.upkeep.judged(DECAYED, [one.id for one in idle])
-        for one in idle:
-            if one.id in known and known[one.id].at + day > now:
+        judgements = context.tools.store.upkeep.judged(DECAYED, [memory.id for memory in idle])
+        for memory in idle:
+            if memory.id in judgements and judgements[memory.id].at + day > now:
                 continue
-            left = max(IMPORTANCE_FLOOR, round(one.importance - settings.importance_loss, 9))
-            effects = (becomes(one, importance=left), Judge(Judgement(DECAYED, one.id, "", now)))
-            why = f"idle for a day: {one.importance:.2f} to {left:.2f}"
-            yield Decision("importance.decay", why, effects, one.id)
+            left = max(IMPORTANCE_FLOOR, round(memory.importance - settings.importance_loss, 9))
+            effects = (becomes(memory, importance=left), Judge(Judgement(DECAYED, memory.id, "", now)))
+            why = f"idle for a day: {memory.importance:.2f} to {left:.2f}"
+            yield Decision("importance.decay", why, effects, memory.id)
 
     return sweep(context, cursor, BELOW_CORE, decide)
 
@@ -450,7 +443,7 @@ def _long_archived(context: StepContext) -> Filters:
 FORGETTING: tuple[Step, ...] = (
     Step("forgetting", "archive", plan_archive),
     Step("forgetting", "importance", plan_importance_loss),
-    Step("forgetting", "purge", each(_long_archived, purged)),
+    Step("forgetting", "purge", plan_each(_long_archived, purged)),
     Step("forgetting", "lifecycle state", plan_lifecycle_states),
     Step("forgetting", "prune logs", plan_log_pruning),
 )

@@ -32,35 +32,34 @@ from engram.rules.screen import screen
 # say that they are the same (`auto`), or about all of them (`full`); its answer is remembered under the
 # pair.
 
-
 EVERY = frozenset(Layer)
 JOINED = "joined"
 """The kind of judgement that remembers which memories became one."""
 
 
-def joining(context: StepContext, cursor: str, step: str, layers: frozenset[Layer]) -> Iterator[Batch]:
+def plan_joins(context: StepContext, cursor: str, step: str, layers: frozenset[Layer]) -> Iterator[Batch]:
     """Look at what is new to a step, in some layers, from its cosine on; and join what says the same."""
-    known = maintain_pairs.cosines(context)
-    if known is None:
+    compared = maintain_pairs.compared_space(context)
+    if compared is None:
         return iter(())
-    least: float = getattr(known[1], step)
-    limits = maintain_pairs.limits(least, known[1])
+    least: float = getattr(compared[1], step)
+    limits = maintain_pairs.sameness_limits(least, compared[1])
     asked = questions(context, step)
 
-    def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
-        yield from decisions(joints(found, limits, asked, context), step, context)
-        yield from noted(asked, unseen, step, context)
+    def decide(near: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
+        yield from join_decisions(find_joints(near, limits, asked, context), step, context)
+        yield from note_open_pairs(asked, unseen, step, context)
 
-    return maintain_pairs.look(context, cursor, step, layers, least, decide)
+    return maintain_pairs.plan_pairs(context, cursor, step, layers, least, decide)
 
 
-def noted(
+def note_open_pairs(
     questions: Questions, unseen: Sequence[Memory], step: str, context: StepContext
 ) -> Iterator[Decision]:
     """What was answered, and what has to be looked at again, is remembered; the questions begin anew."""
-    ids = sorted(questions.postponed | {one.id for one in unseen})
-    left = [Judgement(f"open {step}", id_, "open", context.now) for id_ in ids]
-    notes = tuple(Judge(one) for one in (*questions.answered, *left))
+    ids = sorted(questions.postponed | {memory.id for memory in unseen})
+    open_again = [Judgement(f"open {step}", id_, "open", context.now) for id_ in ids]
+    notes = tuple(Judge(judgement) for judgement in (*questions.answered, *open_again))
     questions.answered, questions.postponed = [], set()
     if notes:
         yield Decision(f"{step}.noted", "", notes, quiet=True)
@@ -75,39 +74,39 @@ class Joint:
     why: str
 
 
-def joints(
+def find_joints(
     pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, context: StepContext
 ) -> list[Joint]:
     """Those of the pairs that say the same."""
     upkeep = context.tools.store.upkeep
     answered = upkeep.judged(questions.kind, [pair.key for pair in pairs])
     # What was joined once and stands apart again was parted by a person.
-    before = upkeep.judged(JOINED, [_ends(pair.older, pair.newer) for pair in pairs])
-    found: list[Joint] = []
+    before = upkeep.judged(JOINED, [_pair_key(pair.older, pair.newer) for pair in pairs])
+    joints_found: list[Joint] = []
     for pair in pairs:
-        known = pair.key in answered or _ends(pair.older, pair.newer) in before
+        decided_before = pair.key in answered or _pair_key(pair.older, pair.newer) in before
         both_stand = stands(pair.older) and stands(pair.newer)
-        if known or both_stand or apart(pair.older, pair.newer):
+        if decided_before or both_stand or apart(pair.older, pair.newer):
             continue
         verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
         joint = None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
         if questions.level == "full" or (questions.level == "auto" and joint is None):
             joint = _by_model(pair, joint, questions, context)
         # What stands as it is takes in only what adds no words.
-        fixed = [one for one in (pair.older, pair.newer) if stands(one)]
-        if joint is not None and all(one.content == joint.words for one in fixed):
-            found.append(joint)
-    return found
+        fixed = [memory for memory in (pair.older, pair.newer) if stands(memory)]
+        if joint is not None and all(memory.content == joint.words for memory in fixed):
+            joints_found.append(joint)
+    return joints_found
 
 
-def decisions(found: Sequence[Joint], rule: str, context: StepContext) -> Iterator[Decision]:
+def join_decisions(find_joints: Sequence[Joint], rule: str, context: StepContext) -> Iterator[Decision]:
     """Clusters of joints become decisions: one memory takes in those that say the same as it."""
     edges: dict[str, dict[str, Joint]] = {}
     members: dict[str, Memory] = {}
-    for joint in found:
-        for one, other in ((joint.pair.older, joint.pair.newer), (joint.pair.newer, joint.pair.older)):
-            edges.setdefault(one.id, {})[other.id] = joint
-            members[one.id] = one
+    for joint in find_joints:
+        for memory, other in ((joint.pair.older, joint.pair.newer), (joint.pair.newer, joint.pair.older)):
+            edges.setdefault(memory.id, {})[other.id] = joint
+            members[memory.id] = memory
     for winner in ranked(list(members.values())):
         if winner.id not in members:
             continue
@@ -117,27 +116,27 @@ def decisions(found: Sequence[Joint], rule: str, context: StepContext) -> Iterat
             if id_ in members and not stands(members[id_])
         ]
         if taken:
-            for one, _ in taken:
-                del members[one.id]
+            for loser, _ in taken:
+                del members[loser.id]
             del members[winner.id]
             yield _decision(winner, taken, rule, context)
 
 
-def taken_in(winner: Memory, loser: Memory, rule: str, why: str, context: StepContext) -> Decision:
+def take_in(winner: Memory, loser: Memory, rule: str, why: str, context: StepContext) -> Decision:
     """One memory takes in another that says nothing it does not say."""
     change = MemoryChange(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
-    joined = Judge(Judgement(JOINED, _ends(winner, loser), "joined", context.now))
-    return Decision(rule, why, (change, *_gone([loser], winner), joined), winner.id, loser.id)
+    joined = Judge(Judgement(JOINED, _pair_key(winner, loser), "joined", context.now))
+    return Decision(rule, why, (change, *_merged_losers([loser], winner), joined), winner.id, loser.id)
 
 
-def made_one(
+def become_one(
     winner: Memory, losers: Sequence[Memory], words: str, context: StepContext
 ) -> tuple[MemoryChange | Draw, ...]:
     """One memory takes in others, in words that say what all of them say."""
     new = absorbed(winner, losers)
     if words != winner.content:
         new = _reworded(new, words, losers, context)
-    return (MemoryChange(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
+    return (MemoryChange(winner, new, Verb.MERGED, related=losers[0].id), *_merged_losers(losers, winner))
 
 
 def _by_model(
@@ -166,37 +165,37 @@ def _by_model(
 def _decision(
     winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, context: StepContext
 ) -> Decision:
-    losers = [one for one, _ in taken]
+    losers = [loser for loser, _ in taken]
     words = max(chain([winner.content], (joint.words for _, joint in taken)), key=len)
-    effects = made_one(winner, losers, winner.content if stands(winner) else words, context)
+    effects = become_one(winner, losers, winner.content if stands(winner) else words, context)
     name = f"{rule}.cluster" if len(losers) > 1 else f"{rule}.pair"
     why = f"{len(losers)} taken in: {'; '.join(dict.fromkeys(joint.why for _, joint in taken))}"
     return Decision(name, why, effects, winner.id, " ".join(loser.id for loser in losers))
 
 
-def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[MemoryChange | Draw]:
-    for one in losers:
-        merged = becomes(one, Verb.MERGED, status=Status.MERGED)
+def _merged_losers(losers: Iterable[Memory], winner: Memory) -> Iterator[MemoryChange | Draw]:
+    for loser in losers:
+        merged = becomes(loser, Verb.MERGED, status=Status.MERGED)
         yield replace(merged, related=winner.id)
-        yield Draw(Edge(winner.id, one.id, EdgeType.SUPERSEDES))
+        yield Draw(Edge(winner.id, loser.id, EdgeType.SUPERSEDES))
 
 
-def _ends(one: Memory, other: Memory) -> str:
-    return " ".join(sorted((one.id, other.id)))
+def _pair_key(first: Memory, second: Memory) -> str:
+    return " ".join(sorted((first.id, second.id)))
 
 
 def _reworded(memory: Memory, words: str, losers: Sequence[Memory], context: StepContext) -> Memory:
     """The memory with other words, and what follows from them: known already where a loser had them."""
-    known = next((loser for loser in losers if loser.content == words), None)
-    made = (
-        known or prepare(screen(Draft(words, scope=memory.scope, source=memory.source)), context.tools).memory
-    )
+    reworded = next((loser for loser in losers if loser.content == words), None)
+    if reworded is None:
+        draft = Draft(words, scope=memory.scope, source=memory.source)
+        reworded = prepare(screen(draft), context.tools).memory
     derived: dict[str, Any] = {
-        "content": made.content,
-        "content_hash": made.content_hash,
-        "forms": made.forms,
-        "metadata": made.metadata,
-        "entities": tuple(dict.fromkeys((*memory.entities, *made.entities))),
+        "content": reworded.content,
+        "content_hash": reworded.content_hash,
+        "forms": reworded.forms,
+        "metadata": reworded.metadata,
+        "entities": tuple(dict.fromkeys((*memory.entities, *reworded.entities))),
     }
     return replace(memory, **derived)
 
@@ -204,5 +203,4 @@ def _reworded(memory: Memory, words: str, losers: Sequence[Memory], context: Ste
 # Merging: memories that came or changed come in; those that say what another one says become one with it.
 # What is left stands in the highest layer.
 
-
-STEPS: tuple[Step, ...] = (Step("merge", "merge", partial(joining, step="merge", layers=EVERY)),)
+STEPS: tuple[Step, ...] = (Step("merge", "merge", partial(plan_joins, step="merge", layers=EVERY)),)

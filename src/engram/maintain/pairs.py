@@ -31,7 +31,6 @@ NEAREST = 8  # nearest memories that one is compared with
 # ---------------------------------------------------------------- neighbours
 # Who lies near whom: keys of one place come in; pairs that are near enough come out, from the index.
 
-
 NEIGHBOURS: Final = 12
 """How many of the nearest are looked at."""
 NOBODY: Final = (0, -1.0)
@@ -63,26 +62,26 @@ def nearest(
 
     Found once in a run: what a step changes meanwhile is left alone by the others until the next run.
     """
-    known = nearest_found(context, space)
+    cache = nearest_cache(context, space)
     for start in range(0, len(keys), TOGETHER):
-        some = keys[start : start + TOGETHER]
-        found, vectors = vectors_of(context, space, [key for key in some if key not in known])
-        if found:
+        chunk = keys[start : start + TOGETHER]
+        embedded, vectors = vectors_of(context, space, [key for key in chunk if key not in cache])
+        if embedded:
             reach = context.tools.store.memories.reach(Access(scope, Role.AGENT))
             # One more than wanted: each memory finds itself.
             answers = context.tools.index.nearest(space, vectors, NEIGHBOURS + 1, reach, hold=True)
-            known.keep(found, answers)
-        yield from ((key, known.of(key)) for key in some if key in known)
+            cache.keep(embedded, answers)
+        yield from ((key, cache.of(key)) for key in chunk if key in cache)
 
 
-def nearest_found(context: StepContext, space: Space) -> NearestFound:
+def nearest_cache(context: StepContext, space: Space) -> NearestCache:
     """What was found in this run."""
-    known: dict[Space, NearestFound] = context.notes.setdefault("nearest", {})
-    if space not in known:
-        known[space] = NearestFound()
+    caches: dict[Space, NearestCache] = context.notes.setdefault("nearest", {})
+    if space not in caches:
+        caches[space] = NearestCache()
         context.tools.index.stats(space)  # is brought up to date, and signed if it has become large:
         context.tools.index.settle()  # until then everything is compared with everything
-    return known[space]
+    return caches[space]
 
 
 def forget_nearest(context: StepContext) -> None:
@@ -93,7 +92,7 @@ def forget_nearest(context: StepContext) -> None:
     give_back_if_much()
 
 
-class NearestFound:
+class NearestCache:
     """The nearest of each key as far as somebody asked, packed: a run may ask for all there are."""
 
     def __init__(self) -> None:
@@ -135,7 +134,6 @@ def vectors_of(context: StepContext, space: Space, keys: Sequence[int]) -> tuple
 # Candidates come from the index, the nearest few of each memory; nothing is ever compared with everything.
 # A step looks only at what came or changed since it last came to its end, and at what it had to leave open.
 
-
 LOOKED: Final = "looked"
 """The kind of judgement that says up to which moment a step has looked."""
 LATE: Final = "late"
@@ -145,7 +143,7 @@ OPEN_MOST: Final = 1_000
 """Memories left open that are looked at again in one run."""
 ACTIVE: Final = frozenset({Status.ACTIVE})
 Slice = Sequence[tuple[int, Memory]]
-Found = Sequence[tuple[int, float]]
+Neighbours = Sequence[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +157,17 @@ class NearPair:
     @property
     def key(self) -> str:
         """What the pair is known by when it has been judged: ids and versions, never words."""
-        one, two = sorted(f"{one.id}@{one.version}" for one in (self.older, self.newer))
-        return f"{one} {two}"
+        memory, two = sorted(f"{memory.id}@{memory.version}" for memory in (self.older, self.newer))
+        return f"{memory} {two}"
 
 
-def cosines(context: StepContext) -> tuple[Space, Thresholds] | None:
+def compared_space(context: StepContext) -> tuple[Space, Thresholds] | None:
     """The space vectors are compared in, and what near means there; None while there are no vectors."""
     space = space_of(context)
     return None if space is None else (space, thresholds(space.key))
 
 
-def limits(least: float, cosines: Thresholds) -> SamenessLimits:
+def sameness_limits(least: float, cosines: Thresholds) -> SamenessLimits:
     """What the rules about sameness call near, when pairs from `least` on are looked at."""
     return SamenessLimits(
         duplicate=least,
@@ -180,7 +178,7 @@ def limits(least: float, cosines: Thresholds) -> SamenessLimits:
     )
 
 
-def news(
+def slices_to_compare(
     context: StepContext, step: str, layers: frozenset[Layer], cursor: str
 ) -> Iterator[tuple[Slice, str, int]]:
     """What a step has to look at, in slices, each with the cursor that stands behind it.
@@ -189,25 +187,25 @@ def news(
     """
     phase, _, after = cursor.rpartition(" ")
     start = int(after or 0)
-    since, seen = last_look(context, step)
+    since, last_key = last_look(context, step)
     if not phase:
         for part in context.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
-            _note_key(context, step, part[-1][0] if since is None else seen)
+            _note_key(context, step, part[-1][0] if since is None else last_key)
             yield part, str(part[-1][0]), part[0][0] if since is None else 0
         start = 0
     if phase != AGAIN and since is not None:
         # What was imported brings old times along: that it is new here is told by its key alone.
-        for part in context.memories(Filters(statuses=ACTIVE, layers=layers), max(start, seen)):
+        for part in context.memories(Filters(statuses=ACTIVE, layers=layers), max(start, last_key)):
             _note_key(context, step, part[-1][0])
-            yield [(key, one) for key, one in part if one.modified_at < since], f"{LATE} {part[-1][0]}", 0
+            yield [entry for entry in part if entry[1].modified_at < since], f"{LATE} {part[-1][0]}", 0
         start = 0
-    ids = frozenset(one.key for one in left_open(context, step))
+    ids = frozenset(judgement.key for judgement in left_open(context, step))
     if ids:
         for part in context.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
             yield part, f"{AGAIN} {part[-1][0]}", 0
 
 
-def look(  # noqa: PLR0913 - what a step looks for
+def plan_pairs(  # noqa: PLR0913 - what a step looks for
     context: StepContext,
     cursor: str,
     step: str,
@@ -222,12 +220,12 @@ def look(  # noqa: PLR0913 - what a step looks for
 
     The memories that have no vector yet are shown beside.
     """
-    for part, place, passed in news(context, step, layers, cursor):
-        found, unseen = pairs(part, context, least, below=below, most=most, passed=passed)
-        inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
-        if made := tuple(decide(inside, unseen)):
-            yield Batch(made, place)
-    yield Batch((looked(context, step),), cursor)
+    for part, place, passed in slices_to_compare(context, step, layers, cursor):
+        near, unseen = near_pairs(part, context, least, below=below, most=most, passed=passed)
+        inside = [pair for pair in near if {pair.older.layer, pair.newer.layer} <= layers]
+        if decisions := tuple(decide(inside, unseen)):
+            yield Batch(decisions, place)
+    yield Batch((mark_looked(context, step),), cursor)
 
 
 def last_look(context: StepContext, step: str) -> tuple[datetime | None, int]:
@@ -243,24 +241,24 @@ def _note_key(context: StepContext, step: str, key: int) -> None:
     context.notes[f"{LOOKED} {step}"] = max(key, context.notes.get(f"{LOOKED} {step}", 0))
 
 
-def looked(context: StepContext, step: str) -> Decision:
+def mark_looked(context: StepContext, step: str) -> Decision:
     """Says that a step has come to its end: the next time it looks at what has changed since.
 
     What was open from earlier runs and is not open anew has been dealt with.
     """
-    seen = max(context.notes.pop(f"{LOOKED} {step}", 0), last_look(context, step)[1])
-    mark = Judgement(LOOKED, step, f"{context.now.isoformat()} {seen}", context.now)
-    dealt = (replace(one, verdict="done", at=context.now) for one in left_open(context, step))
-    return Decision(f"{step}.looked", "", tuple(Judge(one) for one in (*dealt, mark)), quiet=True)
+    last_key = max(context.notes.pop(f"{LOOKED} {step}", 0), last_look(context, step)[1])
+    mark = Judgement(LOOKED, step, f"{context.now.isoformat()} {last_key}", context.now)
+    closed = (replace(mark, verdict="done", at=context.now) for mark in left_open(context, step))
+    return Decision(f"{step}.looked", "", (*map(Judge, closed), Judge(mark)), quiet=True)
 
 
 def left_open(context: StepContext, step: str) -> list[Judgement]:
     """The memories that a step could not deal with in earlier runs."""
-    found = context.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
-    return [one for one in found if one.at < context.now]
+    judgements = context.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
+    return [judgement for judgement in judgements if judgement.at < context.now]
 
 
-def pairs(
+def near_pairs(
     part: Slice, context: StepContext, least: float, *, below: float = 2.0, most: int = 64, passed: int = 0
 ) -> tuple[list[NearPair], list[Memory]]:
     """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
@@ -269,20 +267,20 @@ def pairs(
     were not changed by this run. A pair that was met from its other end, whose key is below `passed`, is
     left out.
     """
-    known = cosines(context)
-    usable = [(key, one) for key, one in part if _is_usable(one, context)]
-    if known is None:
-        return [], [one for _, one in usable]
-    space = known[0]
-    searched: dict[int, Found] = {}
-    for scope, keys in grouped((one.scope, key) for key, one in usable).items():
+    compared = compared_space(context)
+    usable = [(key, memory) for key, memory in part if _is_usable(memory, context)]
+    if compared is None:
+        return [], [memory for _, memory in usable]
+    space = compared[0]
+    searched: dict[int, Neighbours] = {}
+    for scope, keys in grouped((memory.scope, key) for key, memory in usable).items():
         searched.update(nearest(context, space, scope, keys))
     least = max(least, thresholds(space.key).reconcile)
 
-    def within(hits: Found) -> Found:
+    def within(hits: Neighbours) -> Neighbours:
         return [hit for hit in hits[:NEAREST] if least <= hit[1] < below][:most]
 
-    earlier = nearest_found(context, space)
+    earlier = nearest_cache(context, space)
     near = {
         (key, other): cosine
         for key, hits in searched.items()
@@ -290,22 +288,22 @@ def pairs(
         if other >= passed or not any(key == again for again, _ in within(earlier.of(other)))
     }
     records = _records(usable, (other for _, other in near), context)
-    made: dict[tuple[int, int], NearPair] = {}
+    by_ends: dict[tuple[int, int], NearPair] = {}
     for (key, other), cosine in near.items():
         ends = (key, other) if key < other else (other, key)
-        if ends not in made and other in records and records[other].scope == records[key].scope:
+        if ends not in by_ends and other in records and records[other].scope == records[key].scope:
             older, newer = sorted(ends, key=lambda end: (records[end].created_at, end))
-            made[ends] = NearPair(records[older], records[newer], cosine)
-    ordered = sorted(made.items(), key=lambda one: (-one[1].cosine, one[0]))
-    return [pair for _, pair in ordered], [one for key, one in usable if key not in searched]
+            by_ends[ends] = NearPair(records[older], records[newer], cosine)
+    ordered = sorted(by_ends.items(), key=lambda item: (-item[1].cosine, item[0]))
+    return [pair for _, pair in ordered], [memory for key, memory in usable if key not in searched]
 
 
 def _records(part: Slice, others: Iterable[int], context: StepContext) -> dict[int, Memory]:
     """The memories of the slice and those near to them that may be looked at."""
-    known = dict(part)
-    unread = sorted(set(others) - known.keys())
+    records = dict(part)
+    unread = sorted(set(others) - records.keys())
     read = context.tools.store.memories.read(unread) if unread else {}
-    return known | {key: one for key, one in read.items() if _is_usable(one, context)}
+    return records | {key: memory for key, memory in read.items() if _is_usable(memory, context)}
 
 
 def _is_usable(memory: Memory, context: StepContext) -> bool:
@@ -318,10 +316,10 @@ def _is_usable(memory: Memory, context: StepContext) -> bool:
 # Replaced memories: an older and a newer one come in; what is decided when one gives way or is in doubt.
 
 
-def superseded(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
+def supersede_decision(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
     """The older one gives way to the newer one; one that stands for good is only shown as in conflict."""
     if stands(older):
-        return doubted(older, newer, rule, f"{why}, but it is protected")
+        return doubt_decision(older, newer, rule, f"{why}, but it is protected")
     until = older.valid_to or max(newer.happened_at, older.happened_at)
     gone = becomes(older, Verb.SUPERSEDED, status=Status.SUPERSEDED, valid_to=until)
     edges = (
@@ -331,7 +329,7 @@ def superseded(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
     return Decision(rule, why, (replace(gone, related=newer.id), *edges), older.id, newer.id)
 
 
-def doubted(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
+def doubt_decision(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
     """Both stay; the older one is in doubt, and the pair waits among the conflicts."""
     effects: tuple[Effect, ...] = (Draw(Edge(newer.id, older.id, EdgeType.CONTRADICTS)),)
     if older.status is Status.ACTIVE and not stands(older):

@@ -24,7 +24,16 @@ from engram.maintain.step import (
     becomes,
     grouped,
 )
-from engram.maintain.support import EVERYTHING, RecentChanges, in_words, keep, named, noted, places, since
+from engram.maintain.support import (
+    EVERYTHING,
+    RecentChanges,
+    changed_names,
+    changed_scopes,
+    changes_since,
+    keep_sketch,
+    mark_batch,
+    model_summary,
+)
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, FactQuery
@@ -67,7 +76,6 @@ INFERENCES = 500  # conclusions drawn in one run at most
 # together sure enough, what they share becomes a semantic memory, derived from each of them, and a schema:
 # the shared words with the values that stood in the gaps. A pattern that is known only grows.
 
-
 NAME: Final = "patterns"
 TAG: Final = "pattern"
 EPISODES = Filters(
@@ -100,26 +108,28 @@ class Wording:
 
 def plan_patterns(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Patterns over what is new, and those whose words were erased."""
-    news, space = since(context, NAME), space_of(context)
+    news, space = changes_since(context, NAME), space_of(context)
     if not news.any or space is None:
         return
     if news.gone:
         yield from _withdrawn(context, news)
-    episodes = ((one.scope, key) for part in named(context, news, EPISODES) for key, one in part)
+    slices = changed_names(context, news, EPISODES)
+    episodes = ((record.scope, key) for part in slices for key, record in part)
     for scope, keys in grouped(episodes).items():
         groups = _groups(context, space, scope, keys, news)
-        decided = (_decide(context, group) for group in groups)
-        yield from batches((one for one in decided if one is not None), TOGETHER)
-    yield from noted(context, NAME, news)
+        decisions = (_decide(context, group) for group in groups)
+        yield from batches((decision for decision in decisions if decision is not None), TOGETHER)
+    yield from mark_batch(context, NAME, news)
 
 
 def _withdrawn(context: StepContext, news: RecentChanges) -> Iterator[Batch]:
     """Patterns that have the own words of an erased memory go with it; others are found anew without it."""
     for part in context.memories(replace(ANY_STATUS, tags_any=frozenset({TAG}))):
-        gone = [one for _, one in part if one.details.get("words_of") in news.gone]
+        gone = [memory for _, memory in part if memory.details.get("words_of") in news.gone]
         why = "the episode whose words it has was erased"
         if gone:
-            yield Batch(tuple(Decision("pattern.erased", why, (Erase(one),), one.id) for one in gone))
+            erased = (Decision("pattern.erased", why, (Erase(memory),), memory.id) for memory in gone)
+            yield Batch(tuple(erased))
 
 
 def _groups(
@@ -127,19 +137,19 @@ def _groups(
 ) -> list[list[int]]:
     """Keys of episodes that hang together, each group in order."""
     near = list(neighbour_pairs(context, space, scope, keys, meant(PATTERN_COSINE, space.key)))
-    known = frozenset(keys)
+    usable = frozenset(keys)
     if not news.whole:
-        known |= _fitting(context, scope, {other for _, other, _ in near} - known)
-    near = [pair for pair in near if pair[1] in known]
+        usable |= _fitting(context, scope, {other for _, other, _ in near} - usable)
+    near = [pair for pair in near if pair[1] in usable]
     groups: list[list[int]] = []
     tight = meant(TIGHT, space.key)
-    for group in joined((one, other) for one, other, _ in near):
+    for group in joined((key, other) for key, other, _ in near):
         if len(group) <= MOST:
             groups.append(group)
             continue
         # Much that hangs together by a few steps says less in common than its parts do.
-        some = frozenset(group)
-        groups += joined((one, other) for one, other, cosine in near if cosine >= tight and one in some)
+        members = frozenset(group)
+        groups += joined((key, other) for key, other, cosine in near if cosine >= tight and key in members)
     return [sorted(group) for group in groups if len(group) >= PATTERN_EPISODES]
 
 
@@ -148,21 +158,21 @@ def _fitting(context: StepContext, scope: Scope, keys: set[int]) -> frozenset[in
     store = context.tools.store
     allowed = store.memories.allow(View(EVERYTHING, EPISODES), sorted(keys))
     read = store.memories.read(sorted(allowed))
-    return frozenset(key for key, one in read.items() if one.scope == scope)
+    return frozenset(key for key, memory in read.items() if memory.scope == scope)
 
 
 def _decide(context: StepContext, group: Sequence[int]) -> Decision | None:
     """What becomes of a group: it is a new pattern, part of a known one, or none."""
     read = context.tools.store.memories.read(list(group)[-MOST:])
     members = _one_voice(sorted(read.items()))
-    known = _known(context, [key for key, _ in members])
-    if known is not None:
-        return _grown(context, known, members)
-    episodes = [one for _, one in members]
+    pattern = _known_pattern(context, [key for key, _ in members])
+    if pattern is not None:
+        return _grown(context, pattern, members)
+    episodes = [episode for _, episode in members]
     sure = 1.0 - math.prod(1.0 - episode.confidence for episode in episodes)
     if len(episodes) < PATTERN_EPISODES or sure <= PATTERN_CONFIDENCE:
         return None
-    return _found(context, episodes, sure)
+    return _new_pattern(context, episodes, sure)
 
 
 def _one_voice(members: Sequence[tuple[int, Memory]]) -> list[tuple[int, Memory]]:
@@ -170,26 +180,26 @@ def _one_voice(members: Sequence[tuple[int, Memory]]) -> list[tuple[int, Memory]
 
     What states nothing ("Thanks so much!") is left out.
     """
-    voice = Counter(one.speaker for _, one in members).most_common(1)[0][0] if members else ""
-    said: dict[str, tuple[int, Memory]] = {}
-    for key, one in members:
-        if one.speaker == voice and not is_filler(one.content):
-            said.setdefault(one.content_hash, (key, one))
-    return list(said.values())
+    voice = Counter(episode.speaker for _, episode in members).most_common(1)[0][0] if members else ""
+    by_wording: dict[str, tuple[int, Memory]] = {}
+    for key, episode in members:
+        if episode.speaker == voice and not is_filler(episode.content):
+            by_wording.setdefault(episode.content_hash, (key, episode))
+    return list(by_wording.values())
 
 
-def _known(context: StepContext, keys: Sequence[int]) -> tuple[int, Memory] | None:
+def _known_pattern(context: StepContext, keys: Sequence[int]) -> tuple[int, Memory] | None:
     """The pattern that most of these episodes belong to, in whatever status a person left it."""
     view = View(EVERYTHING, replace(ANY_STATUS, tags_any=frozenset({TAG})))
     links = context.tools.store.relations.links(keys, (EdgeType.DERIVED_FROM,), view)
     counts = Counter(link.other for link in links if not link.forward)
     if not counts:
         return None
-    key = min(counts, key=lambda one: (-counts[one], one))
+    key = min(counts, key=lambda other_key: (-counts[other_key], other_key))
     return key, context.tools.store.memories.read([key])[key]
 
 
-def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Decision | None:
+def _new_pattern(context: StepContext, episodes: Sequence[Memory], sure: float) -> Decision | None:
     wording = _wording(context, episodes)
     if wording is None:
         return None
@@ -210,9 +220,9 @@ def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Dec
         speaker=first.speaker,
     )
     ids = [episode.id for episode in episodes]
-    add, edges = context.drawn(draft, "pattern", ids)
+    add, edges = context.derived(draft, "pattern", ids)
     schema = _schema(wording.shared, episodes)
-    sketch = keep(context, first.scope, "schema", add.memory.id, schema, sources=ids)
+    sketch = keep_sketch(context, first.scope, "schema", add.memory.id, schema, sources=ids)
     why = f"{len(episodes)} similar episodes, together sure to {sure:.2f}"
     return Decision("pattern.found", why, (add, *edges, *sketch), add.memory.id)
 
@@ -223,15 +233,16 @@ def _grown(
     """The known pattern has further episodes; one that a person put away stays as it is."""
     key, memory = pattern
     has = _drawn_from(context, key)
-    fresh = [(at, one) for at, one in members if at not in has]
+    fresh = [(episode_key, episode) for episode_key, episode in members if episode_key not in has]
     if memory.status not in ACTIVE or memory.speaker != members[0][1].speaker or not fresh:
         return None
     old = context.tools.store.memories.read(sorted(has)[-MOST:])
-    episodes = [one for _, one in sorted({**old, **dict(fresh)}.items()) if one.tier is Tier.CLEAR]
-    effects: list[Effect] = [Draw(Edge(memory.id, one.id, EdgeType.DERIVED_FROM)) for _, one in fresh]
+    keyed = sorted({**old, **dict(fresh)}.items())
+    episodes = [episode for _, episode in keyed if episode.tier is Tier.CLEAR]
+    effects: list[Effect] = [Draw(Edge(memory.id, episode.id, EdgeType.DERIVED_FROM)) for _, episode in fresh]
     body = _schema(common([episode.content for episode in episodes[-TOLD:]]), episodes)
     body["episodes"] = len(has) + len(fresh)
-    effects += keep(
+    effects += keep_sketch(
         context, memory.scope, "schema", memory.id, body, sources=[episode.id for episode in episodes]
     )
     why = f"{len(fresh)} further episodes, {len(has) + len(fresh)} now"
@@ -271,24 +282,24 @@ def _weighed(episodes: Sequence[Memory]) -> float:
 
 def _wording(context: StepContext, episodes: Sequence[Memory]) -> Wording | None:
     """A fact that all state, the words that all have, a model's words, or those of the most typical one."""
-    told = episodes[-TOLD:]
-    shared = common([one.content for one in told])
-    stated = _stated(told)
+    latest = episodes[-TOLD:]
+    shared = common([episode.content for episode in latest])
+    stated = _stated(latest)
     if stated:
         return Wording(stated, shared)
-    shortest = min(len(content_words(one.content)) for one in told)
+    shortest = min(len(content_words(episode.content)) for episode in latest)
     alike = len(shared.says) >= max(LEAST_WORDS, LEAST_SHARE * shortest)
-    if alike and shared.whole and not shared.ends_open and _is_whole(str(shared), told):
+    if alike and shared.whole and not shared.ends_open and _is_whole(str(shared), latest):
         return Wording(str(shared), shared)
-    written = in_words(context, NAME, [one.content for one in told], WORDS, always=True)
+    written = model_summary(context, NAME, [episode.content for episode in latest], WORDS, always=True)
     if written is not None:
         return Wording(written, shared)
-    typical = _typical(told)
+    typical = _typical(latest)
     # Words that all have and that break off at an end are no sentence, and one's own end is not the others'.
-    if alike or _agreement(typical, told) < LEAST_SHARE:
+    if alike or _agreement(typical, latest) < LEAST_SHARE:
         return None
     fact = forms.key_fact(typical.content)
-    if fact.endswith(("…", "...")) or not _is_whole(fact, told):
+    if fact.endswith(("…", "...")) or not _is_whole(fact, latest):
         return None
     return Wording(f"Recurring: {fact}", shared, typical.id)
 
@@ -324,8 +335,8 @@ def _agreement(typical: Memory, episodes: Sequence[Memory]) -> float:
 def _typical(episodes: Sequence[Memory]) -> Memory:
     """The episode that shares most words with the others; of equal ones the latest."""
     words = [content_words(episode.content) for episode in episodes]
-    spread = Counter(word for found in words for word in found)
-    scores = [sum(spread[word] for word in found) / math.sqrt(len(found) or 1) for found in words]
+    spread = Counter(word for own_words in words for word in own_words)
+    scores = [sum(spread[word] for word in own_words) / math.sqrt(len(own_words) or 1) for own_words in words]
     return max(zip(scores, range(len(scores)), episodes, strict=True))[2]
 
 
@@ -334,7 +345,6 @@ def _typical(episodes: Sequence[Memory]) -> Memory:
 #
 # Each flow tells its own steps; tasks of one session follow on one another. A sequence that was done often
 # enough becomes a procedural memory with the number of times it succeeded, failed, or did in part.
-
 
 PROCEDURES_NAME: Final = "procedures"
 PROCEDURES_TAG: Final = "procedure"
@@ -350,88 +360,93 @@ EDGES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Occasion:
     """One occasion: what was done, how it ended, and the memories that tell of it."""
 
     actions: tuple[str, ...]
     outcome: str
     times: int
-    told_by: tuple[Memory, ...]
+    results: tuple[Memory, ...]
     name: str = ""
 
 
 def plan_procedures(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Procedures of every place that has new results."""
-    news = since(context, PROCEDURES_NAME)
+    news = changes_since(context, PROCEDURES_NAME)
     if not news.any:
         return
-    told = replace(RESULTS, statuses=ANY_STATUS.statuses)
-    where = places(context, news, told)
-    known = _known_procedures(context)
+    any_status = replace(RESULTS, statuses=ANY_STATUS.statuses)
+    where = changed_scopes(context, news, any_status)
+    known_by_scope = _known_procedures(context)
     if news.gone:
-        where |= known.keys()
-    for scope, done in _occasions(context, where).items():
-        decided = tuple(_decide_procedures(context, scope, done, known.get(scope, {})))
-        if decided:
-            yield Batch(decided)
-    yield from noted(context, PROCEDURES_NAME, news)
+        where |= known_by_scope.keys()
+    for scope, occasions in _occasions(context, where).items():
+        decisions = tuple(_decide_procedures(context, scope, occasions, known_by_scope.get(scope, {})))
+        if decisions:
+            yield Batch(decisions)
+    yield from mark_batch(context, PROCEDURES_NAME, news)
 
 
 def _known_procedures(context: StepContext) -> dict[Scope, dict[str, Memory]]:
     """Procedures that were learned, in every status, by place and sequence."""
-    found: dict[Scope, dict[str, Memory]] = {}
+    procedures: dict[Scope, dict[str, Memory]] = {}
     for part in context.memories(replace(ANY_STATUS, tags_any=frozenset({PROCEDURES_TAG}))):
-        for _, one in part:
-            told = one.details.get("procedure")
-            if one.source == "engine" and isinstance(told, Mapping):
-                found.setdefault(one.scope, {})[_named(told.get("steps", ()))] = one
-    return found
+        for _, memory in part:
+            procedure = memory.details.get("procedure")
+            if memory.source == "engine" and isinstance(procedure, Mapping):
+                procedures.setdefault(memory.scope, {})[_sequence_key(procedure.get("steps", ()))] = memory
+    return procedures
 
 
-def _occasions(context: StepContext, places: set[Scope]) -> dict[Scope, dict[str, Done]]:
-    flows: dict[Scope, dict[str, Done]] = {scope: {} for scope in sorted(places, key=lambda one: one.parts)}
+def _occasions(context: StepContext, places: set[Scope]) -> dict[Scope, dict[str, Occasion]]:
+    ordered = sorted(places, key=lambda scope: scope.parts)
+    flows: dict[Scope, dict[str, Occasion]] = {scope: {} for scope in ordered}
     tasks: dict[Scope, dict[str, list[Memory]]] = {scope: {} for scope in flows}
     for part in context.memories(RESULTS) if flows else ():
-        for _, one in part:
-            if one.scope not in flows:
+        for _, result in part:
+            if result.scope not in flows:
                 continue
-            steps = _steps(one)
+            steps = _steps(result)
             if steps:
-                name = str(one.details.get("flow") or one.details.get("task") or "")
-                flow = Done(steps, _outcome(one), 1 + one.usage.repeated, (one,), name)
-                flows[one.scope][one.id] = flow
-            elif one.details.get("task"):
-                tasks[one.scope].setdefault(one.session or f"{one.happened_at:%Y-%m-%d}", []).append(one)
+                name = str(result.details.get("flow") or result.details.get("task") or "")
+                flow = Occasion(steps, _outcome(result), 1 + result.usage.repeated, (result,), name)
+                flows[result.scope][result.id] = flow
+            elif result.details.get("task"):
+                session = result.session or f"{result.happened_at:%Y-%m-%d}"
+                tasks[result.scope].setdefault(session, []).append(result)
     for scope, sessions in tasks.items():
-        flows[scope] |= {session: _session(some) for session, some in sessions.items() if len(some) > 1}
+        several = {session: results for session, results in sessions.items() if len(results) > 1}
+        flows[scope] |= {session: _session(results) for session, results in several.items()}
     return flows
 
 
-def _session(results: Sequence[Memory]) -> Done:
+def _session(results: Sequence[Memory]) -> Occasion:
     """Tasks that followed on one another; it failed if the last of them did."""
-    ordered = sorted(results, key=lambda one: one.happened_at)
-    actions = tuple(" ".join(str(one.details["task"]).split()) for one in ordered)
-    return Done(actions, _outcome(ordered[-1]), 1, tuple(ordered))
+    ordered = sorted(results, key=lambda result: result.happened_at)
+    actions = tuple(" ".join(str(result.details["task"]).split()) for result in ordered)
+    return Occasion(actions, _outcome(ordered[-1]), 1, tuple(ordered))
 
 
 def _decide_procedures(
-    context: StepContext, scope: Scope, done: Mapping[str, Done], known: Mapping[str, Memory]
+    context: StepContext, scope: Scope, occasions: Mapping[str, Occasion], procedures: Mapping[str, Memory]
 ) -> Iterator[Decision]:
     # An occasion that was told again in the same words counts as often as it was told.
-    occasions_told = {
-        (occasion, number): one.actions
-        for occasion, one in done.items()
-        for number in range(min(one.times, MOST_REPEATS))
+    actions_by_occasion = {
+        (name, number): occasion.actions
+        for name, occasion in occasions.items()
+        for number in range(min(occasion.times, MOST_REPEATS))
     }
-    found = {_named(one.actions): one for one in repeated(occasions_told, PROCEDURE_RUNS)}
-    for name, one in found.items():
-        occasions = [done[occasion] for occasion in dict.fromkeys(at for at, _ in one.occasions)]
-        if name not in known:
-            yield _learned(context, scope, one, occasions)
-        elif known[name].status in ACTIVE:
-            yield from _counted(context, known[name], occasions)
-    for name, memory in known.items():
-        if name not in found and not any(name in _named(one.actions) for one in done.values()):
+    often = repeated(actions_by_occasion, PROCEDURE_RUNS)
+    sequences = {_sequence_key(sequence.actions): sequence for sequence in often}
+    for name, sequence in sequences.items():
+        performed = [occasions[name_] for name_ in dict.fromkeys(name_ for name_, _ in sequence.occasions)]
+        if name not in procedures:
+            yield _learned(context, scope, sequence, performed)
+        elif procedures[name].status in ACTIVE:
+            yield from _counted(context, procedures[name], performed)
+    for name, memory in procedures.items():
+        performed_once = (name in _sequence_key(occasion.actions) for occasion in occasions.values())
+        if name not in sequences and not any(performed_once):
             yield from _gone(context, memory)
 
 
@@ -439,41 +454,43 @@ MOST_REPEATS: Final = 100
 
 
 def _learned(
-    context: StepContext, scope: Scope, one: Repeated[tuple[str, int]], occasions: Sequence[Done]
+    context: StepContext, scope: Scope, sequence: Repeated[tuple[str, int]], occasions: Sequence[Occasion]
 ) -> Decision:
     counts = _counts(occasions)
-    names = Counter(occasion.name for occasion in occasions if occasion.actions == one.actions)
+    names = Counter(occasion.name for occasion in occasions if occasion.actions == sequence.actions)
     name = names.most_common(1)[0][0] if names else ""
-    steps = "; ".join(f"{place}. {action}" for place, action in enumerate(one.actions, 1))
+    steps = "; ".join(f"{number}. {action}" for number, action in enumerate(sequence.actions, 1))
     draft = Draft(
         f"How {name} is done: {steps}" if name else f"What is usually done in this order: {steps}",
         category="procedure",
         kind=Kind.PROCEDURAL,
         type=Type.PROCEDURE,
         tags=(PROCEDURES_TAG,),
-        details={"procedure": {"name": name, "steps": list(one.actions), **counts}},
+        details={"procedure": {"name": name, "steps": list(sequence.actions), **counts}},
         confidence=_sure(counts),
         scope=scope,
     )
-    told_by = [told.id for occasion in occasions for told in occasion.told_by][-EDGES:]
-    add, edges = context.drawn(draft, "procedure", told_by, f"{scope}|{_named(one.actions)}")
+    result_ids = [result.id for occasion in occasions for result in occasion.results][-EDGES:]
+    add, edges = context.derived(draft, "procedure", result_ids, f"{scope}|{_sequence_key(sequence.actions)}")
     return Decision("procedure.learned", _why(counts), (add, *edges), add.memory.id)
 
 
-def _counted(context: StepContext, memory: Memory, occasions: Sequence[Done]) -> Iterator[Decision]:
-    counts, told = _counts(occasions), dict(memory.details["procedure"])
-    if {name: told.get(name) for name in counts} == counts:
+def _counted(context: StepContext, memory: Memory, occasions: Sequence[Occasion]) -> Iterator[Decision]:
+    counts, procedure = _counts(occasions), dict(memory.details["procedure"])
+    if {name: procedure.get(name) for name in counts} == counts:
         return
-    details = {**memory.details, "procedure": {**told, **counts}}
+    details = {**memory.details, "procedure": {**procedure, **counts}}
     effects: list[Effect] = [MemoryChange(memory, replace(memory, details=details, confidence=_sure(counts)))]
     store = context.tools.store
     has = _drawn_from(context, store.memories.keys([memory.id])[memory.id])
-    told_by = [one.id for occasion in occasions for one in occasion.told_by][-EDGES:]
-    keys = store.memories.keys(told_by)
+    result_ids = [result.id for occasion in occasions for result in occasion.results][-EDGES:]
+    keys = store.memories.keys(result_ids)
     effects += [
-        Draw(Edge(memory.id, one, EdgeType.DERIVED_FROM)) for one in told_by if keys.get(one, -1) not in has
+        Draw(Edge(memory.id, id_, EdgeType.DERIVED_FROM))
+        for id_ in result_ids
+        if keys.get(id_, -1) not in has
     ]
-    related = told_by[-1] if told_by else ""
+    related = result_ids[-1] if result_ids else ""
     yield Decision("procedure.counted", _why(counts), tuple(effects), memory.id, related)
 
 
@@ -487,10 +504,10 @@ def _gone(context: StepContext, memory: Memory) -> Iterator[Decision]:
         yield Decision("procedure.unlearned", "no result tells of it any longer", (away,), memory.id)
 
 
-def _counts(occasions: Sequence[Done]) -> dict[str, int]:
+def _counts(occasions: Sequence[Occasion]) -> dict[str, int]:
     totals = Counter[str]()
-    for one in occasions:
-        totals[one.outcome] += one.times
+    for occasion in occasions:
+        totals[occasion.outcome] += occasion.times
     return {"succeeded": totals["success"], "failed": totals["failure"], "partial": totals["partial"]}
 
 
@@ -505,25 +522,24 @@ def _why(counts: Mapping[str, int]) -> str:
 
 
 def _steps(memory: Memory) -> tuple[str, ...]:
-    given = memory.details.get("steps")
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    steps = memory.details.get("steps")
+    if not isinstance(steps, Sequence) or isinstance(steps, str):
         return ()
-    names = [one.get("name", "") if isinstance(one, Mapping) else one for one in given]
+    names = [step.get("name", "") if isinstance(step, Mapping) else step for step in steps]
     return tuple(" ".join(str(name).split()) for name in names if name)
 
 
 def _outcome(memory: Memory) -> str:
-    told: Any = memory.details.get("outcome")
-    return told if told in ENDINGS else "success"
+    outcome: Any = memory.details.get("outcome")
+    return outcome if outcome in ENDINGS else "success"
 
 
-def _named(actions: Sequence[str]) -> str:
+def _sequence_key(actions: Sequence[str]) -> str:
     return "\x1f".join(action.casefold() for action in actions)
 
 
 # ---------------------------------------------------------------- inference
 # Inference: facts of one place come in; what follows from them is remembered, as long as they hold.
-
 
 INFERENCE_NAME: Final = "inference"
 INFERENCE_TAG: Final = "inferred"
@@ -535,103 +551,103 @@ Triple = tuple[str, str, str]
 
 def plan_inferences(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Conclusions of every place where something changed; those that no longer follow are withdrawn."""
-    news = since(context, INFERENCE_NAME)
+    news = changes_since(context, INFERENCE_NAME)
     if not news.any:
         return
-    where = places(context, news, ANY_STATUS)
-    known = _known_inference(context)
+    where = changed_scopes(context, news, ANY_STATUS)
+    known_by_scope = _known_inference(context)
     if news.gone:
-        where |= known.keys()
+        where |= known_by_scope.keys()
     left = INFERENCES
-    for scope in sorted(where, key=lambda one: one.parts):
-        found = _conclusions(context, scope)
-        inferred = known.get(scope, {})
-        yield from batches(_withdrawn_inference(context, inferred, found), INFERENCE_TOGETHER)
-        fresh = [one for triple, one in found.items() if triple not in inferred][:left]
+    for scope in sorted(where, key=lambda scope: scope.parts):
+        conclusions = _conclusions(context, scope)
+        inferred = known_by_scope.get(scope, {})
+        yield from batches(_withdrawn_inference(context, inferred, conclusions), INFERENCE_TOGETHER)
+        fresh = [conclusion for triple, conclusion in conclusions.items() if triple not in inferred][:left]
         left -= len(fresh)
         yield from batches(_drawn(context, scope, fresh), INFERENCE_TOGETHER)
-    yield from noted(context, INFERENCE_NAME, news)
+    yield from mark_batch(context, INFERENCE_NAME, news)
 
 
 def _known_inference(context: StepContext) -> dict[Scope, dict[Triple, Memory]]:
     """What was concluded before, in every status: what a person put away is not concluded again."""
-    found: dict[Scope, dict[Triple, Memory]] = {}
+    inferred: dict[Scope, dict[Triple, Memory]] = {}
     for part in context.memories(replace(ANY_STATUS, tags_any=frozenset({INFERENCE_TAG}))):
-        for _, one in part:
-            for fact in one.details.get("facts", ()) if one.source == "engine" else ():
+        for _, memory in part:
+            for fact in memory.details.get("facts", ()) if memory.source == "engine" else ():
                 triple = (fact["subject"], fact["predicate"], fact["object"])
-                found.setdefault(one.scope, {})[triple] = one
-    return found
+                inferred.setdefault(memory.scope, {})[triple] = memory
+    return inferred
 
 
 def _conclusions(context: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
     view = View(Access(scope, Role.AGENT), STATED)
     query = FactQuery(predicates=predicates())
-    told = [
-        one
-        for one in context.tools.store.facts.told(query, view, MOST_FACTS)
-        if one.until is None or one.until > context.now
+    fact_rows = [
+        row
+        for row in context.tools.store.facts.told(query, view, MOST_FACTS)
+        if row.until is None or row.until > context.now
     ]
-    found = conclude(told, INFERENCE_STEPS, INFERENCE_CONFIDENCE)
-    keys = sorted({premise.key for one in found for premise in one.premises})
+    conclusions = conclude(fact_rows, INFERENCE_STEPS, INFERENCE_CONFIDENCE)
+    keys = sorted({premise.key for conclusion in conclusions for premise in conclusion.premises})
     read = context.tools.store.memories.read(keys)
-    here = {key for key, one in read.items() if one.scope == scope}
+    here = {key for key, memory in read.items() if memory.scope == scope}
     return {
-        (one.fact.subject, one.fact.predicate, one.fact.object): one
-        for one in found
-        if all(premise.key in here for premise in one.premises)
+        (conclusion.fact.subject, conclusion.fact.predicate, conclusion.fact.object): conclusion
+        for conclusion in conclusions
+        if all(premise.key in here for premise in conclusion.premises)
     }
 
 
 def _withdrawn_inference(
-    context: StepContext, inferred: Mapping[Triple, Memory], found: Mapping[Triple, InferredFact]
+    context: StepContext, inferred: Mapping[Triple, Memory], conclusions: Mapping[Triple, InferredFact]
 ) -> Iterator[Decision]:
     for triple, memory in inferred.items():
-        premises = [str(one) for one in memory.details.get("premises", ())]
+        premises = [str(premise) for premise in memory.details.get("premises", ())]
         if len(context.tools.store.memories.keys(premises)) < len(premises):
             why = "a memory it followed from was erased"
             yield Decision("inference.erased", why, (Erase(memory),), memory.id)
-        elif triple not in found and memory.status in ACTIVE:
+        elif triple not in conclusions and memory.status in ACTIVE:
             why = f"no longer follows from {len(premises)} facts"
             away = becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED)
             yield Decision("inference.withdrawn", why, (away,), memory.id)
 
 
-def _drawn(context: StepContext, scope: Scope, found: Sequence[InferredFact]) -> Iterator[Decision]:
-    keys = sorted({premise.key for one in found for premise in one.premises})
+def _drawn(context: StepContext, scope: Scope, conclusions: Sequence[InferredFact]) -> Iterator[Decision]:
+    keys = sorted({premise.key for conclusion in conclusions for premise in conclusion.premises})
     read = context.tools.store.memories.read(keys)
-    for one in found:
-        premises = list(dict.fromkeys(read[premise.key].id for premise in one.premises))
-        if len(premises) < len({premise.key for premise in one.premises}):
+    for conclusion in conclusions:
+        premises = list(dict.fromkeys(read[premise.key].id for premise in conclusion.premises))
+        if len(premises) < len({premise.key for premise in conclusion.premises}):
             continue
-        add, edges = _memory(context, scope, one, premises)
-        why = f"follows from {len(one.premises)} facts, sure to {one.sure:.2f}"
+        add, edges = _memory(context, scope, conclusion, premises)
+        why = f"follows from {len(conclusion.premises)} facts, sure to {conclusion.sure:.2f}"
         yield Decision("inference.drawn", why, (add, *edges), add.memory.id)
 
 
 def _memory(
-    context: StepContext, scope: Scope, one: InferredFact, premises: Sequence[str]
+    context: StepContext, scope: Scope, conclusion: InferredFact, premises: Sequence[str]
 ) -> tuple[Add, tuple[Draw, ...]]:
     fact = {
-        "subject": one.fact.subject,
-        "predicate": one.fact.predicate,
-        "object": one.fact.object,
+        "subject": conclusion.fact.subject,
+        "predicate": conclusion.fact.predicate,
+        "object": conclusion.fact.object,
         "functional": False,
-        "confidence": round(one.sure, 4),
+        "confidence": round(conclusion.sure, 4),
     }
-    who, whom = (_called(context, scope, name) for name in (one.fact.subject, one.fact.object))
+    who, whom = (_called(context, scope, name) for name in (conclusion.fact.subject, conclusion.fact.object))
     draft = Draft(
-        worded(who, one.fact.predicate, whom),
+        worded(who, conclusion.fact.predicate, whom),
         category="fact",
         kind=Kind.SEMANTIC,
         type=Type.FACT,
         tags=(INFERENCE_TAG,),
         details={"facts": [fact], "premises": list(premises)},
-        confidence=round(one.sure, 4),
+        confidence=round(conclusion.sure, 4),
         scope=scope,
     )
-    known_by = (*premises, one.fact.predicate, one.fact.subject, one.fact.object)
-    return context.drawn(draft, "inference", premises, *known_by, by=EdgeType.INFERRED_FROM)
+    known_by = (*premises, conclusion.fact.predicate, conclusion.fact.subject, conclusion.fact.object)
+    return context.derived(draft, "inference", premises, *known_by, by=EdgeType.INFERRED_FROM)
 
 
 def _called(context: StepContext, scope: Scope, name: str) -> str:

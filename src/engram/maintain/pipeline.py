@@ -27,7 +27,6 @@ from engram.ports import Store, Unit
 # ---------------------------------------------------------------- order
 # The steps of a consolidation, stage by stage, in the order in which they run; and those of a dream.
 
-
 CONSOLIDATION: tuple[Step, ...] = (
     *layers.STEPS,
     *review.STEPS,
@@ -45,7 +44,8 @@ def consolidation() -> tuple[Step, ...]:
     """The steps of a consolidation, with those of installed extensions at the end of the stage they name."""
     steps = list(CONSOLIDATION)
     for _, step in plugins.installed("steps"):
-        last = max((place for place, one in enumerate(steps) if one.stage == step.stage), default=len(steps))
+        same_stage = (index for index, other in enumerate(steps) if other.stage == step.stage)
+        last = max(same_stage, default=len(steps))
         steps.insert(last + 1, step)
     return tuple(steps)
 
@@ -57,7 +57,7 @@ PATIENCE_S = 0.25
 """How long a run waits at most, before each slice, for writers that are in a hurry."""
 
 
-def begin(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
+def begin_run(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
     """The run that was cut off, or a new one."""
     cut_off = store.upkeep.runs(1, kind, RunState.RUNNING)
     if cut_off:
@@ -85,9 +85,9 @@ class Background:
     def __enter__(self) -> None:
         with self._lock:
             if not self._runs:
-                (first, *others), turn_s = self._usual = gc.get_threshold(), sys.getswitchinterval()
+                (first, *older), turn_s = self._usual = gc.get_threshold(), sys.getswitchinterval()
                 if first:  # else nobody wants it at all
-                    gc.set_threshold(max(self._young, first), *others)
+                    gc.set_threshold(max(self._young, first), *older)
                 sys.setswitchinterval(min(self._turn_s, turn_s))
             self._runs += 1
 
@@ -102,16 +102,16 @@ class Background:
 BACKGROUND = Background(young=10_000, turn_s=0.0005)
 
 
-def go(context: StepContext, steps: Sequence[Step]) -> Run:
+def run_steps(context: StepContext, steps: Sequence[Step]) -> Run:
     """Carry the run on to its end, or until somebody wants it to pause. The run as it stands then."""
     with BACKGROUND:
         try:
-            return _go(context, steps)
+            return _run_steps(context, steps)
         finally:
             forget_nearest(context)
 
 
-def _go(context: StepContext, steps: Sequence[Step]) -> Run:
+def _run_steps(context: StepContext, steps: Sequence[Step]) -> Run:
     run, store = context.run, context.tools.store
     names = [step.name for step in steps]
     first = names.index(run.step) if run.step in names else 0
@@ -121,21 +121,21 @@ def _go(context: StepContext, steps: Sequence[Step]) -> Run:
         context.progress(step.name, cursor)
         run = replace(run, step=step.name, cursor=cursor)  # written with the first thing it does
         if pausing:
-            return _note(run, store)
+            return _write_run(run, store)
         for batch in step.plan(replace(context, run=run), cursor):
             if pausing:  # only now is it clear that the step has more to do: its end is never repeated
                 return run
             check_cancelled()
             _make_way(context)
-            run = _carry_out(batch, step, replace(context, run=run))
+            run = _apply_batch(batch, step, replace(context, run=run))
             pausing = context.stopping()
     if any(tally.rule == PURGE for tally in store.upkeep.tallies(context.run.id)):
         store.leave_nothing(compact=True)  # what it erased leaves the file once, not memory by memory
     ended = context.tools.clock.now()
-    return _note(replace(run, state=RunState.DONE, finished_at=ended, step="", cursor=""), store)
+    return _write_run(replace(run, state=RunState.DONE, finished_at=ended, step="", cursor=""), store)
 
 
-def _carry_out(batch: Batch, step: Step, context: StepContext) -> Run:
+def _apply_batch(batch: Batch, step: Step, context: StepContext) -> Run:
     run = replace(context.run, cursor=batch.cursor)
 
     def work(unit: Unit) -> None:
@@ -148,7 +148,7 @@ def _carry_out(batch: Batch, step: Step, context: StepContext) -> Run:
     return run
 
 
-def _note(run: Run, store: Store) -> Run:
+def _write_run(run: Run, store: Store) -> Run:
     store.write(lambda unit: unit.upkeep.note(run), ACTOR)
     return run
 
@@ -164,8 +164,8 @@ def _make_way(context: StepContext) -> None:
 def _next_id(store: Store, now: datetime) -> str:
     """The next number of the day; compared as a number, for a day may have more than 999 runs."""
     day = f"RUN-{now:%Y%m%d}-"
-    known = (run.id.removeprefix(day) for run in store.upkeep.runs(LAST_RUNS) if run.id.startswith(day))
-    number = max(map(int, known), default=0) + 1
+    numbers = (run.id.removeprefix(day) for run in store.upkeep.runs(LAST_RUNS) if run.id.startswith(day))
+    number = max(map(int, numbers), default=0) + 1
     while store.upkeep.run(f"{day}{number:03d}") is not None:
         number += 1
     return f"{day}{number:03d}"

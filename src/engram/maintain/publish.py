@@ -9,7 +9,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from engram.maintain.pairs import last_look, looked
+from engram.maintain.pairs import last_look, mark_looked
 from engram.maintain.step import (
     ACTIVE,
     Add,
@@ -27,8 +27,13 @@ from engram.maintain.step import (
     StepContext,
     becomes,
 )
-from engram.maintain.support import RecentChanges, keep, memories, since
-from engram.maintain.support import seen as support_seen
+from engram.maintain.support import (
+    RecentChanges,
+    changed_memories,
+    changes_since,
+    keep_sketch,
+    mark_decisions,
+)
 from engram.model.capture import Draft
 from engram.model.event import Delivery, Publication, Subscription, Verb
 from engram.model.facts import Edge, EdgeType
@@ -45,7 +50,6 @@ CORE_LINES = 12  # statements that the summary of the core is made of
 # ---------------------------------------------------------------- checking
 # Checking: the file is looked at once a day; what can be rebuilt is mended, what cannot is told.
 
-
 NAME: Final = "integrity"
 CHECK: Final = "check"
 """The kind of judgement that says when the file was looked at."""
@@ -55,19 +59,19 @@ FILE, WHOLE = "file", "all of the file"
 def plan_store_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Look at pages, references, text index and counters; only what is wrong is touched."""
     store = context.tools.store
-    known = store.upkeep.judged(CHECK, [FILE, WHOLE])
-    rests = {name for name, one in known.items() if one.again_at is not None and one.again_at > context.now}
+    checks = store.upkeep.judged(CHECK, [FILE, WHOLE])
+    rests = {name for name, mark in checks.items() if mark.again_at and mark.again_at > context.now}
     if cursor or FILE in rests:
         return
-    wrong = [one for one in store.check(quick=WHOLE in rests) if not one.ok]
-    mended = [one for one in store.check(repair=True) if one.mended] if wrong else []
-    names = {one.name for one in mended}
+    wrong = [finding for finding in store.check(quick=WHOLE in rests) if not finding.ok]
+    mended = [finding for finding in store.check(repair=True) if finding.mended] if wrong else []
+    names = {finding.name for finding in mended}
     verdict = "wrong" if wrong else "sound"
-    decisions = [Decision("file.mended", f"{one.name}: {one.mended:,} put right", ()) for one in mended]
+    decisions = [Decision("file.mended", f"{each.name}: {each.mended:,} put right", ()) for each in mended]
     decisions += [
-        Decision("file.damaged", f"{one.name}: `engram doctor` says what to do", ())
-        for one in wrong
-        if one.name not in names
+        Decision("file.damaged", f"{finding.name}: `engram doctor` says what to do", ())
+        for finding in wrong
+        if finding.name not in names
     ]
     next_looks = {FILE: CHECK_DAYS} if WHOLE in rests else {FILE: CHECK_DAYS, WHOLE: WHOLE_CHECK_DAYS}
     marks = tuple(
@@ -85,7 +89,6 @@ def plan_store_check(context: StepContext, cursor: str) -> Iterator[Batch]:
 # beside it, the surer or later of the two in force, and the pair is shown among the conflicts: nothing is
 # lost.
 
-
 LOOKED_AT: Final = 1_000
 """Publications that one subscriber is shown in one delivery."""
 EVERYTHING: Final = Access.everything()
@@ -93,40 +96,41 @@ EVERYTHING: Final = Access.everything()
 
 def plan_deliveries(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Serve each subscription, in the order in which they were made."""
-    for one in context.tools.store.bus.subscriptions():
-        if f"{one.made_at.isoformat()} {one.id}" > cursor:
-            decisions = tuple(_serve(context, one))
+    for subscription in context.tools.store.bus.subscriptions():
+        if f"{subscription.made_at.isoformat()} {subscription.id}" > cursor:
+            decisions = tuple(_serve(context, subscription))
             if decisions:
-                yield Batch(decisions, f"{one.made_at.isoformat()} {one.id}")
+                yield Batch(decisions, f"{subscription.made_at.isoformat()} {subscription.id}")
 
 
-def _serve(context: StepContext, wish: Subscription) -> Iterator[Decision]:
-    found = context.tools.store.bus.publications(wish.place, LOOKED_AT)
-    wanted = [one for one in found if wants(wish, one)]
-    taken = wanted[: wish.rate]
-    copies = context.tools.store.bus.delivered([one.memory for one in taken], wish.scope)
-    for one in taken:
-        original = context.tools.store.memories.get(one.memory, EVERYTHING)
+def _serve(context: StepContext, subscription: Subscription) -> Iterator[Decision]:
+    offers = context.tools.store.bus.publications(subscription.place, LOOKED_AT)
+    wanted = [offer for offer in offers if wants(subscription, offer)]
+    taken = wanted[: subscription.rate]
+    copies = context.tools.store.bus.delivered([offer.memory for offer in taken], subscription.scope)
+    for offer in taken:
+        original = context.tools.store.memories.get(offer.memory, EVERYTHING)
         if original is not None and original.status is Status.ACTIVE and original.tier is Tier.CLEAR:
-            yield from _deliver(context, wish, one, original, copies.get(one.memory))
-    upto = taken[-1].number if len(wanted) > wish.rate else (found[-1].number if found else wish.place)
-    if upto != wish.place:
-        yield Decision("bus.place", "", (GoOnFrom(replace(wish, place=upto)),), quiet=True)
+            yield from _deliver(context, subscription, offer, original, copies.get(offer.memory))
+    shown = taken if len(wanted) > subscription.rate else offers
+    upto = shown[-1].number if shown else subscription.place
+    if upto != subscription.place:
+        yield Decision("bus.place", "", (GoOnFrom(replace(subscription, place=upto)),), quiet=True)
 
 
 def _deliver(
-    context: StepContext, wish: Subscription, offer: Publication, original: Memory, known: Delivery | None
+    context: StepContext, wish: Subscription, offer: Publication, original: Memory, former: Delivery | None
 ) -> Iterator[Decision]:
-    copy = context.tools.store.memories.get(known.memory, EVERYTHING) if known is not None else None
-    if known is None or copy is None:
+    copy = context.tools.store.memories.get(former.memory, EVERYTHING) if former is not None else None
+    if former is None or copy is None:
         add, note = _copied(context, wish, offer, original)
         why = f"importance {original.importance:.2f}"
         yield Decision("bus.deliver", why, (add, note), add.memory.id, original.id)
         return
-    mine = seen(known, copy, wish.agent)
+    mine = seen(former, copy, wish.agent)
     match order(offer.clock, mine):
         case DeliveryOrder.NEWER:
-            yield _later(wish, offer, original, (known, copy))
+            yield _later(wish, offer, original, (former, copy))
         case DeliveryOrder.CONCURRENT:
             yield _beside(context, wish, offer, original, copy)
         case _:
@@ -134,12 +138,12 @@ def _deliver(
 
 
 def _copied(
-    context: StepContext, wish: Subscription, offer: Publication, original: Memory
+    context: StepContext, subscription: Subscription, offer: Publication, original: Memory
 ) -> tuple[Add, Deliver]:
     """A memory of the receiver's own, and the note of what it is a copy of."""
     draft = Draft(
         original.content,
-        scope=wish.scope,
+        scope=subscription.scope,
         category=original.category,
         kind=original.kind,
         type=original.type,
@@ -149,30 +153,30 @@ def _copied(
         event_time=original.event_time,
         source=f"bus:{offer.agent}",
     )
-    add = context.new(draft, "bus.deliver", offer.id, wish.id)
+    add = context.new(draft, "bus.deliver", offer.id, subscription.id)
     trust, confidence = inherited(original.trust, original.confidence)
     memory = replace(add.memory, trust=trust, confidence=confidence)
-    delivery = Delivery(memory.id, original.id, offer.id, wish.id, dict(offer.clock), memory.version)
+    delivery = Delivery(memory.id, original.id, offer.id, subscription.id, dict(offer.clock), memory.version)
     return replace(add, memory=memory), Deliver(delivery)
 
 
 def _later(
-    wish: Subscription, offer: Publication, original: Memory, held: tuple[Delivery, Memory]
+    subscription: Subscription, offer: Publication, original: Memory, held: tuple[Delivery, Memory]
 ) -> Decision:
     """The original was changed, the copy was not: the copy follows; its former words stay in its history."""
-    known, copy = held
+    former, copy = held
     change = becomes(copy, Verb.UPDATED, content=original.content, tags=original.tags)
     delivery = Delivery(
-        copy.id, original.id, offer.id, wish.id, joined(known.clock, offer.clock), copy.version + 1
+        copy.id, original.id, offer.id, subscription.id, joined(former.clock, offer.clock), copy.version + 1
     )
     return Decision("bus.update", "a later version came", (change, Deliver(delivery)), copy.id, original.id)
 
 
 def _beside(
-    context: StepContext, wish: Subscription, offer: Publication, original: Memory, copy: Memory
+    context: StepContext, subscription: Subscription, offer: Publication, original: Memory, copy: Memory
 ) -> Decision:
     """Both were changed: both stay, one of them in doubt."""
-    add, note = _copied(context, wish, offer, original)
+    add, note = _copied(context, subscription, offer, original)
     theirs = add.memory
     stands = prevails(copy, theirs)
     doubted: tuple[Effect, ...]
@@ -189,7 +193,6 @@ def _beside(
 # ---------------------------------------------------------------- summing
 # The core summed up: what has proved itself comes in, place by place; a few lines for it come out.
 
-
 SUMMING_NAME: Final = "core summary"
 KIND: Final = "core"
 KEY: Final = "core"
@@ -205,15 +208,15 @@ def plan_core_summaries(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Sum up the core of every place in which something changed; of all when something was erased."""
     if cursor == DONE:
         return
-    news = since(context, SUMMING_NAME)
+    news = changes_since(context, SUMMING_NAME)
     places = _places(context, news)
     for scope in places:
         effects = tuple(_summed(context, scope))
         if effects:
-            kept = sum(len(effect.sketch.sources) for effect in effects if isinstance(effect, Keep))
-            yield Batch((Decision("core.summed", f"{kept} statements of the core", effects),))
+            count = sum(len(effect.sketch.sources) for effect in effects if isinstance(effect, Keep))
+            yield Batch((Decision("core.summed", f"{count} statements of the core", effects),))
     if places:
-        yield Batch((looked(context, SUMMING_NAME), *support_seen(context, SUMMING_NAME, news)), DONE)
+        yield Batch((mark_looked(context, SUMMING_NAME), *mark_decisions(context, SUMMING_NAME, news)), DONE)
 
 
 def _places(context: StepContext, news: RecentChanges) -> list[Scope]:
@@ -221,28 +224,28 @@ def _places(context: StepContext, news: RecentChanges) -> list[Scope]:
     upkeep = context.tools.store.upkeep
     last, _ = last_look(context, SUMMING_NAME)
     if news.whole or news.gone or last is None:
-        found = set(upkeep.scopes())
+        scopes = set(upkeep.scopes())
     else:
         moved = context.memories(replace(ANY_STATUS, modified_since=last))
-        came = memories(context, news, ANY_STATUS)  # an import has old times
-        found = {one.scope for part in chain(moved, came) for _, one in part}
-    return sorted(found, key=lambda one: one.parts)
+        came = changed_memories(context, news, ANY_STATUS)  # an import has old times
+        scopes = {memory.scope for part in chain(moved, came) for _, memory in part}
+    return sorted(scopes, key=lambda scope: scope.parts)
 
 
 def _summed(context: StepContext, scope: Scope) -> Sequence[Effect]:
     view = View(Access(scope, Role.AGENT), CORE)
     page = context.tools.store.memories.page(view, SAMPLE)
-    here = [one for one in page if one.scope == scope and not one.speaker]
+    here = [memory for memory in page if memory.scope == scope and not memory.speaker]
     weight = attrgetter("pinned", "importance", "usage.accessed", "happened_at")
     best = sorted(here, key=weight, reverse=True)[:CORE_LINES]
     old = context.tools.store.upkeep.sketch(scope, KIND, KEY)
     if not best:
         return () if old is None else (Drop(scope, KIND, KEY),)
-    lines = list(dict.fromkeys(one.forms.key_fact or one.content for one in best))
+    lines = list(dict.fromkeys(memory.forms.key_fact or memory.content for memory in best))
     same = old is not None and old.body["lines"] == lines
     text = old.body["text"] if old is not None and same else _text(context, lines)
     body = {"text": text, "lines": lines, "memories": len(here)}
-    return keep(context, scope, KIND, KEY, body, sources=[one.id for one in best])
+    return keep_sketch(context, scope, KIND, KEY, body, sources=[memory.id for memory in best])
 
 
 def _text(context: StepContext, lines: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from engram.maintain import merge
 from engram.maintain import pairs as maintain_pairs
-from engram.maintain.pairs import NearPair, doubted, superseded
+from engram.maintain.pairs import NearPair, doubt_decision, supersede_decision
 from engram.maintain.step import (
     ACTIVE,
     Batch,
@@ -35,14 +35,14 @@ from engram.maintain.support import (
     TRIAGE,
     Questions,
     Weighing,
+    changed_memories,
+    changes_since,
     judge,
-    judged,
-    level,
+    judgements_of,
+    mark_batch,
     may_be_shown,
-    memories,
-    noted,
+    model_level,
     questions,
-    since,
 )
 from engram.model.capture import Draft
 from engram.model.facts import Claim, Edge, EdgeType
@@ -81,7 +81,6 @@ NOTES_LENGTH = 250  # characters that they are distilled into at most (layers)
 # ---------------------------------------------------------------- contradictions
 # Contradictions: facts that cannot both be true come in; the later one replaces, or the pair is in doubt.
 
-
 KIND: Final = "reconcile"
 """Remembered together with what is reconciled: a pair is judged once, whoever meets it first."""
 MOST: Final = 1_000
@@ -97,16 +96,16 @@ def plan_contradictions(context: StepContext, _cursor: str) -> Iterator[Batch]:
     asked = questions(context, KIND)
     changed: frozenset[str] = frozenset()
     for start in range(0, len(pairs), TOGETHER):
-        some = pairs[start : start + TOGETHER]
-        judged = context.tools.store.upkeep.judged(KIND, [pair.key for _, pair in some])
+        chunk = pairs[start : start + TOGETHER]
+        judged = context.tools.store.upkeep.judged(KIND, [pair.key for _, pair in chunk])
         decisions: list[Decision] = []
-        for mark, pair in some:
+        for mark, pair in chunk:
             if pair.key not in judged and changed.isdisjoint({pair.older.id, pair.newer.id}):
-                made = _decided(pair, asked, context)
-                if made is not None:
+                decision = _decided(pair, asked, context)
+                if decision is not None:
                     note = Judge(Judgement(FACTS, mark, "seen", context.now))
-                    decisions.append(replace(made, effects=(*made.effects, note)))
-                    changed |= made.changes
+                    decisions.append(replace(decision, effects=(*decision.effects, note)))
+                    changed |= decision.changes
         if decisions:
             yield Batch(tuple(decisions))
 
@@ -117,13 +116,13 @@ def _pairs(context: StepContext) -> list[tuple[str, NearPair]]:
     Of a fact that several memories state one is in dispute; when that one is merged, another comes forward.
     What another run has judged at this very moment waits for the next.
     """
-    found = [
+    disputed = [
         (_mark(newer, older), NearPair(older.memory, newer.memory, 0.0))
         for newer, older in context.tools.store.facts.disputed(EVERYTHING, MOST)
-        if not any(one.memory.speaker or is_fresh(one.memory, context) for one in (older, newer))
+        if not any(claim.memory.speaker or is_fresh(claim.memory, context) for claim in (older, newer))
     ]
-    judged = context.tools.store.upkeep.judged(FACTS, [mark for mark, _ in found])
-    return [(mark, pair) for mark, pair in found if mark not in judged or judged[mark].at != context.now]
+    judged = context.tools.store.upkeep.judged(FACTS, [mark for mark, _ in disputed])
+    return [(mark, pair) for mark, pair in disputed if mark not in judged or judged[mark].at != context.now]
 
 
 FACTS: Final = "reconciled facts"
@@ -132,27 +131,27 @@ FACTS: Final = "reconciled facts"
 def _mark(newer: Claim, older: Claim) -> str:
     """What stands for two facts that exclude each other, without their words."""
     scope, fact = newer.memory.scope, newer.fact
-    told = "\n".join((str(scope), fact.subject, fact.predicate, *sorted((fact.object, older.fact.object))))
-    return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
+    key = "\n".join((str(scope), fact.subject, fact.predicate, *sorted((fact.object, older.fact.object))))
+    return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
 def _decided(pair: NearPair, questions: Questions, context: StepContext) -> Decision | None:
     """What becomes of a pair; None when it has to wait until a model may be asked again."""
-    known = maintain_pairs.cosines(context)
-    limits = maintain_pairs.limits(1.0, known[1] if known else thresholds(""))
+    compared = maintain_pairs.compared_space(context)
+    limits = maintain_pairs.sameness_limits(1.0, compared[1] if compared else thresholds(""))
     ruled = questions.compared.replaces(pair.older, pair.newer, None, limits)
-    said: Comparison | None = None
+    advised: Comparison | None = None
     if questions.level == "full" or not ruled:
         if questions.may_ask(pair.older, pair.newer):
-            said = context.tools.advisor.compare(pair.older.content, pair.newer.content)
+            advised = context.tools.advisor.compare(pair.older.content, pair.newer.content)
         elif pair.older.id in questions.postponed:
             return None
-    answer = said or (Comparison.REPLACES if ruled else Comparison.CONTRADICTS)
-    why = f"{'by rule' if said is None else 'a model says'}: {answer.value}"
+    answer = advised or (Comparison.REPLACES if ruled else Comparison.CONTRADICTS)
+    why = f"{'by rule' if advised is None else 'a model says'}: {answer.value}"
     if answer is Comparison.REPLACES:
-        decision = superseded(pair.older, pair.newer, "contradiction.replace", why)
+        decision = supersede_decision(pair.older, pair.newer, "contradiction.replace", why)
     elif answer is Comparison.CONTRADICTS:
-        decision = doubted(pair.older, pair.newer, "contradiction.doubt", why)
+        decision = doubt_decision(pair.older, pair.newer, "contradiction.doubt", why)
     else:
         decision = Decision("contradiction.keep", why, (), pair.older.id, pair.newer.id, quiet=True)
     note = Judge(Judgement(KIND, pair.key, answer.value, context.now))
@@ -162,7 +161,6 @@ def _decided(pair: NearPair, questions: Questions, context: StepContext) -> Deci
 # ---------------------------------------------------------------- distilling
 # Distilling: the notes of several sessions come in; one short memory of how things stand comes out.
 
-
 DONE = "distilled"
 MADE = ("project-status", "auto-distilled")
 NOTES = Filters(tags_any=SESSION_NOTES, not_tags=frozenset({DONE, *MADE}))
@@ -170,18 +168,18 @@ NOTES = Filters(tags_any=SESSION_NOTES, not_tags=frozenset({DONE, *MADE}))
 
 def plan_session_notes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Distil the notes of each scope that has several; they are marked, so that it happens once."""
-    every = (one for part in context.memories(NOTES) for _, one in part)
-    settled = ((one.scope, one) for one in every if not one.speaker and one.created_at < context.now)
+    every = (note for part in context.memories(NOTES) for _, note in part)
+    settled = ((note.scope, note) for note in every if not note.speaker and note.created_at < context.now)
     for notes in grouped(settled).values():
         if len(notes) >= NOTES_LEAST:
             yield Batch((_distilled(notes, context),))
 
 
 def _distilled(notes: Sequence[Memory], context: StepContext) -> Decision:
-    ordered = sorted(notes, key=lambda one: (one.happened_at, one.id))
+    ordered = sorted(notes, key=lambda note: (note.happened_at, note.id))
     newest = ordered[-NOTES_MOST:]
     words, how = _words(newest, context)
-    tier = max((one.tier for one in newest), key=tuple(Tier).index)
+    tier = max((note.tier for note in newest), key=tuple(Tier).index)
     draft = Draft(
         words,
         category="context",
@@ -192,8 +190,8 @@ def _distilled(notes: Sequence[Memory], context: StepContext) -> Decision:
         tier=tier,
         event_time=newest[-1].happened_at,
     )
-    add = context.new(draft, "distill", *(one.id for one in newest))
-    drawn = tuple(Draw(Edge(add.memory.id, one.id, EdgeType.DERIVED_FROM)) for one in newest)
+    add = context.new(draft, "distill", *(note.id for note in newest))
+    drawn = tuple(Draw(Edge(add.memory.id, note.id, EdgeType.DERIVED_FROM)) for note in newest)
     marked = tuple(becomes(note, tags=(*note.tags[: TAG_LIMIT - 1], DONE)) for note in notes)
     why = f"{len(notes)} session notes, the newest {len(newest)} in {len(words)} characters, {how}"
     return Decision("distill", why, (add, *drawn, *marked), add.memory.id)
@@ -202,10 +200,10 @@ def _distilled(notes: Sequence[Memory], context: StepContext) -> Decision:
 def _words(notes: Sequence[Memory], context: StepContext) -> tuple[str, str]:
     """A model's words for how things stand, or what the newest notes say themselves."""
     words = [note.content for note in notes]
-    if level(context) != "off" and may_be_shown(*notes):
-        said = context.tools.advisor.distill(words, NOTES_LENGTH)
-        if said is not None:
-            return said, "by a model"
+    if model_level(context) != "off" and may_be_shown(*notes):
+        distilled = context.tools.advisor.distill(words, NOTES_LENGTH)
+        if distilled is not None:
+            return distilled, "by a model"
     return extract(words, NOTES_LENGTH), "by rule"
 
 
@@ -237,19 +235,20 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
     config = context.tools.config
     # Disuse only takes importance off: what has too little stored can be left out unread.
     working = Filters(layers=frozenset({Layer.WORKING}), min_importance=config.promotion.core_importance)
-    weighing = Weighing(context.tools.advisor.gate, GATE_MOST, level(context), _with_use)
+    weighing = Weighing(context.tools.advisor.gate, GATE_MOST, model_level(context), _with_use)
 
     def decide(part: Slice) -> Iterable[Decision]:
-        candidates = [one for _, one in part if core_candidate(one, context.now, config)]
-        known = judged(GATE, candidates, context)
-        asking = [candidate for candidate in candidates if _may_ask(known.get(candidate.id), context)]
-        for one, yes, why in weighing.outcomes([(one, gate_review(one, config)) for one in asking]):
-            last = known.get(one.id)
+        candidates = [memory for _, memory in part if core_candidate(memory, context.now, config)]
+        judgements = judgements_of(GATE, candidates, context)
+        asking = [memory for memory in candidates if _may_ask(judgements.get(memory.id), context)]
+        weighed = [(memory, gate_review(memory, config)) for memory in asking]
+        for memory, yes, why in weighing.outcomes(weighed):
+            last = judgements.get(memory.id)
             if yes:
-                effects = (_risen(one, Layer.CORE, yes), judge(GATE, one, "approve", context.now))
-                yield Decision("gate.approve", why, effects, one.id)
+                effects = (_risen(memory, Layer.CORE, yes), judge(GATE, memory, "approve", context.now))
+                yield Decision("gate.approve", why, effects, memory.id)
             else:
-                yield _rejected(one, why, last, context)
+                yield _rejected(memory, why, last, context)
 
     return sweep(context, cursor, working, decide)
 
@@ -260,9 +259,9 @@ OFTEN_USED, OFTEN_SAID = 30, 2
 
 def _with_use(memory: Memory) -> str:
     """A memory's words, and how often it was used or said again where that speaks for it."""
-    used, said = memory.usage.accessed, memory.usage.repeated
+    used, repeated = memory.usage.accessed, memory.usage.repeated
     marks = [f"used {used} times"] * (used >= OFTEN_USED)
-    marks += [f"said again {said} times"] * (said >= OFTEN_SAID)
+    marks += [f"said again {repeated} times"] * (repeated >= OFTEN_SAID)
     return f"{memory.content} ({', '.join(marks)})" if marks else memory.content
 
 
@@ -290,15 +289,14 @@ def _rejected(memory: Memory, why: str, last: Judgement | None, context: StepCon
 def _tagged(memory: Memory, mark: str) -> Effect:
     """The memory with a mark of a review in place of earlier ones of its kind."""
     over = REFUSED if mark in REFUSED else {mark: 1}
-    kept = [tag for tag in memory.tags if tag not in over]
-    return becomes(memory, tags=(*kept[: TAG_LIMIT - 1], mark))
+    tags = [tag for tag in memory.tags if tag not in over]
+    return becomes(memory, tags=(*tags[: TAG_LIMIT - 1], mark))
 
 
 # ---------------------------------------------------------------- keeping
 # Keeping: what was said since the last time comes in; a promise that it certainly says was kept is closed.
 #
 # A statement that would fit two promises closes none.
-
 
 STEP: Final = "commitments"
 OPEN: Final = (
@@ -312,17 +310,17 @@ MOST_OPEN: Final = 10_000
 
 def plan_commitments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Compare what is new with what is open, in each scope by itself."""
-    news = since(context, STEP)
+    news = changes_since(context, STEP)
     owed = _open_promises(context) if news.any else {}
-    for part in memories(context, news, SPOKEN) if news.any else ():
-        said = [one for _, one in part if not is_loop(one) and one.scope in owed]
+    for part in changed_memories(context, news, SPOKEN) if news.any else ():
+        statements = [memory for _, memory in part if not is_loop(memory) and memory.scope in owed]
         closed: dict[str, Decision] = {}
-        for one in said:
-            if (promise := _kept(one, owed[one.scope])) is not None:
-                closed.setdefault(promise.id, _closed(promise, one, context))
+        for statement in statements:
+            if (promise := _kept(statement, owed[statement.scope])) is not None:
+                closed.setdefault(promise.id, _closed(promise, statement, context))
         if closed:
             yield Batch(tuple(closed.values()))
-    yield from noted(context, STEP, news)
+    yield from mark_batch(context, STEP, news)
 
 
 class Owed:
@@ -341,23 +339,25 @@ class Owed:
 
     def of(self, deed: Deed) -> list[Memory]:
         """Those that promise just this."""
-        return [promise for owed, promise in self._owed if fulfils(deed, owed)]
+        return [promise for promised_deed, promise in self._owed if fulfils(deed, promised_deed)]
 
 
 def _open_promises(context: StepContext) -> dict[Scope, Owed]:
     """What is open, scope by scope, up to a limit; the newest are the last to be left out."""
     owed: dict[Scope, Owed] = {}
     parts = (part for filters in OPEN for part in context.memories(filters))
-    found = {one.id: one for part in parts for _, one in part if is_loop(one) and state_of(one).is_open}
-    for one in list(found.values())[-MOST_OPEN:]:
-        owed.setdefault(one.scope, Owed()).add(one)
+    loops = (memory for part in parts for _, memory in part if is_loop(memory))
+    promises = {loop.id: loop for loop in loops if state_of(loop).is_open}
+    for promise in list(promises.values())[-MOST_OPEN:]:
+        owed.setdefault(promise.scope, Owed()).add(promise)
     return owed
 
 
 def _kept(statement: Memory, owed: Owed) -> Memory | None:
     """The one open promise of its scope that a statement says was kept; None when there is none, or two."""
     deed = done(statement.content, statement.happened_at, owed.verbs)
-    kept = [one for one in owed.of(deed) if is_kept_by(one, statement)] if deed is not None else []
+    promises = owed.of(deed) if deed is not None else ()
+    kept = [promise for promise in promises if is_kept_by(promise, statement)]
     return kept[0] if len(kept) == 1 else None
 
 
@@ -372,7 +372,6 @@ def _closed(promise: Memory, statement: Memory, context: StepContext) -> Decisio
 # ---------------------------------------------------------------- reconciling
 # Reconciling: memories about the same thing come in; a later one may update or absorb an earlier one.
 
-
 RECONCILING_STEP = "reconcile"
 NEAREST = 3
 """What updates a memory is among the nearest that are not the same: only so many of each are looked at."""
@@ -383,22 +382,22 @@ Outcome = tuple[Reconciled, str]
 
 def plan_reconciliation(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Judge pairs that are near but not the same, and were stored some time apart; each pair once."""
-    known = maintain_pairs.cosines(context)
-    if known is None:
+    compared = maintain_pairs.compared_space(context)
+    if compared is None:
         return iter(())
-    near = known[1]
+    near = compared[1]
     asked = questions(context, RECONCILING_STEP)
-    limits = maintain_pairs.limits(near.reconcile, near)
+    limits = maintain_pairs.sameness_limits(near.reconcile, near)
 
     def later(pair: NearPair) -> bool:
         return pair.newer.created_at - pair.older.created_at >= timedelta(hours=RECONCILE_HOURS)
 
-    def decide(found: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
-        due = [pair for pair in found if later(pair) and not apart(pair.older, pair.newer)]
+    def decide(near_pairs: Sequence[NearPair], unseen: Sequence[Memory]) -> Iterator[Decision]:
+        due = [pair for pair in near_pairs if later(pair) and not apart(pair.older, pair.newer)]
         yield from _decided_reconciling(due, limits, asked, context)
-        yield from merge.noted(asked, unseen, RECONCILING_STEP, context)
+        yield from merge.note_open_pairs(asked, unseen, RECONCILING_STEP, context)
 
-    return maintain_pairs.look(
+    return maintain_pairs.plan_pairs(
         context, cursor, RECONCILING_STEP, LAYERS, near.reconcile, decide, below=near.merge, most=NEAREST
     )
 
@@ -416,13 +415,13 @@ def _decided_reconciling(
             continue
         outcome = _outcome(pair, limits, questions, context)
         if outcome is not None:
-            what, why = outcome
-            if what is Reconciled.UPDATE:
-                decision = superseded(pair.older, pair.newer, "reconcile.update", why)
+            verdict, why = outcome
+            if verdict is Reconciled.UPDATE:
+                decision = supersede_decision(pair.older, pair.newer, "reconcile.update", why)
             else:
-                decision = merge.taken_in(pair.newer, pair.older, "reconcile.absorb", why, context)
+                decision = merge.take_in(pair.newer, pair.older, "reconcile.absorb", why, context)
             changed |= decision.changes
-            note = Judge(Judgement(RECONCILING_STEP, pair.key, what.value, context.now))
+            note = Judge(Judgement(RECONCILING_STEP, pair.key, verdict.value, context.now))
             yield replace(decision, effects=(*decision.effects, note))
 
 
@@ -457,30 +456,28 @@ def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Ou
 # ---------------------------------------------------------------- triage
 # Triage: memories of the buffer come in; each is looked at once, and worth the working layer or left.
 
-
 TRIAGE_BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 
 
 def plan_triage(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Weigh what has lain in the buffer for some minutes and was not weighed in these words yet."""
     config = context.tools.config
-    weighing = Weighing(context.tools.advisor.triage, TRIAGE_MOST, level(context))
+    weighing = Weighing(context.tools.advisor.triage, TRIAGE_MOST, model_level(context))
     if by_layers(config) and weighing.level == "off" and config.llm.level != "off":
         return iter(())  # there only a model's word takes a memory out of the buffer before its time
 
     def decide(part: Slice) -> Iterable[Decision]:
-        due = [one for _, one in part if triage_due(one, context.now, config)]
-        known = judged(TRIAGE, due, context)
-        weighed = [(one, triage_review(one, config)) for one in due if one.id not in known]
-        for one, yes, why in weighing.outcomes(weighed):
+        due = [memory for _, memory in part if triage_due(memory, context.now, config)]
+        judgements = judgements_of(TRIAGE, due, context)
+        weighed = [(memory, triage_review(memory, config)) for memory in due if memory.id not in judgements]
+        for memory, yes, why in weighing.outcomes(weighed):
             if yes:
-                effects = (_risen(one, Layer.WORKING, yes), judge(TRIAGE, one, "promote", context.now))
-                yield Decision("triage.promote", why, effects, one.id)
+                effects = (_risen(memory, Layer.WORKING, yes), judge(TRIAGE, memory, "promote", context.now))
+                yield Decision("triage.promote", why, effects, memory.id)
             else:  # by the rules of *layers* a tag says so, which its clients see
-                seen = (
-                    _tagged(one, LOOKED_AT) if by_layers(config) else judge(TRIAGE, one, "keep", context.now)
-                )
-                yield Decision("triage.keep", why, (seen,), one.id, quiet=True)
+                seen = judge(TRIAGE, memory, "keep", context.now)
+                note = _tagged(memory, LOOKED_AT) if by_layers(config) else seen
+                yield Decision("triage.keep", why, (note,), memory.id, quiet=True)
 
     return sweep(context, cursor, TRIAGE_BUFFER, decide)
 
@@ -491,6 +488,6 @@ STEPS: tuple[Step, ...] = (
     Step("review", "contradictions", plan_contradictions),
     Step("review", "commitments", plan_commitments),
     Step("review", "session notes", plan_session_notes),
-    Step("review", "buffer repetitions", partial(merge.joining, step="dedup", layers=BUFFER)),
+    Step("review", "buffer repetitions", partial(merge.plan_joins, step="dedup", layers=BUFFER)),
     Step("review", "triage", plan_triage),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -31,7 +31,6 @@ Group = TypeVar("Group")
 #
 # A step only looks and decides. `apply.py` does it, inside the writer, and only if what the decision
 # rests on still holds. So every step can be tried on a copy, told in a report, and taken back.
-
 
 PURGE: Final = "archive.purge"
 """The one rule that erases; a run in which it fired rewrites the file at its end."""
@@ -82,7 +81,7 @@ class Erase:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Alias:
     """An entity goes by one more name."""
 
     name: str
@@ -134,7 +133,7 @@ class GoOnFrom:
     subscription: Subscription
 
 
-Effect = MemoryChange | Add | Reword | Draw | Erase | Name | Judge | Keep | Drop | Deliver | GoOnFrom | Prune
+Effect = MemoryChange | Add | Reword | Draw | Erase | Alias | Judge | Keep | Drop | Deliver | GoOnFrom | Prune
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,28 +167,25 @@ class Batch:
 
     decisions: tuple[Decision, ...]
     cursor: str = ""
-    told: Mapping[str, Any] = field(default_factory=dict)
-    """Anything a watcher may want to show: how many of how many."""
 
 
 def batches(decisions: Iterable[Decision], size: int) -> Iterator[Batch]:
     """So many decisions a batch; none when nothing was decided."""
     left = iter(decisions)
-    while some := tuple(islice(left, size)):
-        yield Batch(some)
+    while chunk := tuple(islice(left, size)):
+        yield Batch(chunk)
 
 
 def grouped(pairs: Iterable[tuple[Group, Read]]) -> dict[Group, list[Read]]:
     """Things by what they belong to, in their order."""
-    found: defaultdict[Group, list[Read]] = defaultdict(list)
-    for name, one in pairs:
-        found[name].append(one)
-    return dict(found)
+    groups: defaultdict[Group, list[Read]] = defaultdict(list)
+    for group, item in pairs:
+        groups[group].append(item)
+    return dict(groups)
 
 
 # ---------------------------------------------------------------- context
 # The context of a run: everything a step of maintenance may use, and the few things every step does.
-
 
 NAMES = uuid.UUID("8f6d2f0e-5a57-4d4f-9c53-1b7c3f2d9a10")
 """Where ids of memories made by maintenance come from: the same sources give the same id."""
@@ -234,10 +230,10 @@ class StepContext:
         self, read: Callable[[Filters, int, int], list[tuple[int, Read]]], filters: Filters, after: int
     ) -> Iterator[list[tuple[int, Read]]]:
         size = self.tools.config.maintain.slice
-        while found := read(filters, after, size):
-            yield found
-            after = found[-1][0]
-            if len(found) < size:
+        while rows := read(filters, after, size):
+            yield rows
+            after = rows[-1][0]
+            if len(rows) < size:
                 return
 
     def new(self, draft: Draft, rule: str, *sources: str) -> Add:
@@ -249,7 +245,7 @@ class StepContext:
         )
         return Add(memory, made.findable, self.vector(memory))
 
-    def drawn(
+    def derived(
         self,
         draft: Draft,
         rule: str,
@@ -261,7 +257,7 @@ class StepContext:
         made = replace(draft, source="engine", layer=Layer.WORKING)
         add = self.new(made, rule, *(known_by or sources))
         add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
-        return add, tuple(Draw(Edge(add.memory.id, one, by)) for one in sources)
+        return add, tuple(Draw(Edge(add.memory.id, source, by)) for source in sources)
 
     def vector(self, memory: Memory) -> Embedded | None:
         """The memory's vector; None while vectors cannot be made: it comes later."""
@@ -277,12 +273,12 @@ def becomes(old: Memory, verb: Verb = Verb.UPDATED, **fields: object) -> MemoryC
     return MemoryChange(old, old.having(**fields), verb)
 
 
-def moved(memory: Memory, rule: str, why: str, layer: Layer) -> Decision:
+def move_decision(memory: Memory, rule: str, why: str, layer: Layer) -> Decision:
     """The decision that a memory stands in another layer from now on."""
     return Decision(rule, why, (becomes(memory, layer=layer),), memory.id)
 
 
-def archived(memory: Memory, rule: str, why: str) -> Decision:
+def archive_decision(memory: Memory, rule: str, why: str) -> Decision:
     """The decision that a memory goes to the archive."""
     return Decision(rule, why, (becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED),), memory.id)
 
@@ -312,7 +308,7 @@ def sweep(context: StepContext, cursor: str, filters: Filters, decide: Decide) -
             yield Batch(decisions, str(part[-1][0]))
 
 
-def each(
+def plan_each(
     filters: Filters | Callable[[StepContext], Filters],
     decide: Callable[[Memory, StepContext], Decision | None],
 ) -> Plan:
@@ -320,7 +316,7 @@ def each(
 
     def plan(context: StepContext, cursor: str) -> Iterator[Batch]:
         def decided(part: Slice) -> Iterable[Decision]:
-            return (found for _, one in part if (found := decide(one, context)) is not None)
+            return (decision for _, memory in part if (decision := decide(memory, context)) is not None)
 
         return sweep(context, cursor, filters(context) if callable(filters) else filters, decided)
 

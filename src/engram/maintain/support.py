@@ -34,14 +34,13 @@ from engram.text.propositions import has_substance
 # A step notes how far it has seen the ledger, and in which run. If that run is taken back, it looks at
 # everything again, as it does the first time. What only changed by being used or weighed is no news.
 
-
 MARK: Final = "mark"
 """The kind of judgement that says how far a step has looked."""
 PAGE: Final = 1_000
 MOST_MARKS: Final = 100
 STALE: Final = 1_000
 """After so many events that are no news the mark is set anew, so that they are not read again."""
-TELLING: Final = frozenset(
+NEWS_FIELDS: Final = frozenset(
     {"content", "status", "kind", "category", "scope", "tier", "details", "tags", "speaker", "valid_to"}
 )
 """Fields whose change is news."""
@@ -68,7 +67,7 @@ class RecentChanges:
         return self.whole or bool(self.changed or self.gone)
 
 
-def since(context: StepContext, step: str) -> RecentChanges:
+def changes_since(context: StepContext, step: str) -> RecentChanges:
     """What is new to a step."""
     store = context.tools.store
     upto = store.ledger.newest()
@@ -79,7 +78,7 @@ def since(context: StepContext, step: str) -> RecentChanges:
         return RecentChanges(whole=True, upto=upto)
     changed: dict[str, None] = {}
     gone: set[str] = set()
-    happened, read = _happened(context, event)
+    happened, read = _news_since(context, event)
     for memory, erased in happened:
         if erased:
             changed.pop(memory, None)
@@ -102,59 +101,59 @@ class LedgerRead:
     read: int = 0
 
 
-def _happened(context: StepContext, mark: str) -> tuple[list[tuple[str, bool]], int]:
+def _news_since(context: StepContext, mark: str) -> tuple[list[tuple[str, bool]], int]:
     """The news since a mark, and how many events were written since."""
-    known: LedgerRead | None = context.notes.get("ledger")
-    if known is None or mark not in known.places:
-        every = context.tools.store.upkeep.judgements(MARK, MOST_MARKS)
-        marks = frozenset(one.verdict.partition(" ")[0] for one in every)
-        known = context.notes["ledger"] = LedgerRead(mark, marks, {mark: (0, 0)})
-    for event in _events(context, known.upto):
-        known.upto = event.id
-        known.read += 1
-        if event.verb in (Verb.ERASED, Verb.STORED) or not TELLING.isdisjoint(event.after):
-            known.news.append((event.memory, event.verb is Verb.ERASED))
-        if event.id in known.marks:
-            known.places[event.id] = len(known.news), known.read
-    news, events = known.places[mark]
-    return known.news[news:], known.read - events
+    ledger: LedgerRead | None = context.notes.get("ledger")
+    if ledger is None or mark not in ledger.places:
+        judgements = context.tools.store.upkeep.judgements(MARK, MOST_MARKS)
+        marks = frozenset(judgement.verdict.partition(" ")[0] for judgement in judgements)
+        ledger = context.notes["ledger"] = LedgerRead(mark, marks, {mark: (0, 0)})
+    for event in _events_after(context, ledger.upto):
+        ledger.upto = event.id
+        ledger.read += 1
+        if event.verb in (Verb.ERASED, Verb.STORED) or not NEWS_FIELDS.isdisjoint(event.after):
+            ledger.news.append((event.memory, event.verb is Verb.ERASED))
+        if event.id in ledger.marks:
+            ledger.places[event.id] = len(ledger.news), ledger.read
+    news, events = ledger.places[mark]
+    return ledger.news[news:], ledger.read - events
 
 
-def noted(context: StepContext, step: str, news: RecentChanges) -> Iterator[Batch]:
+def mark_batch(context: StepContext, step: str, news: RecentChanges) -> Iterator[Batch]:
     """The last batch of a step, which notes how far it has looked; none when nothing was new.
 
     A step that has nothing to do must not even yield an empty batch: a run may be paused after each.
     """
-    decided = seen(context, step, news)
-    if decided:
-        yield Batch(decided)
+    decisions = mark_decisions(context, step, news)
+    if decisions:
+        yield Batch(decisions)
 
 
-def seen(context: StepContext, step: str, news: RecentChanges) -> tuple[Decision, ...]:
+def mark_decisions(context: StepContext, step: str, news: RecentChanges) -> tuple[Decision, ...]:
     """What a step decides last: to note how far it has looked. Nothing, when nothing was new."""
     if not news.any and news.read < STALE:
         return ()
-    ours = list(_events(context, news.upto))
+    ours = list(_events_after(context, news.upto))
     upto = ours[-1].id if ours and all(event.run == context.run.id for event in ours) else news.upto
     mark = Judgement(MARK, step, f"{upto} {context.run.id}", context.now)
     return (Decision("knowledge.seen", "", (Judge(mark),), quiet=True),)
 
 
-def memories(
+def changed_memories(
     context: StepContext, news: RecentChanges, filters: Filters
 ) -> Iterator[list[tuple[int, Memory]]]:
     """The memories that are new and fit, in slices; all that fit the first time."""
-    return chain.from_iterable(map(context.memories, fitting(context, news, filters)))
+    return chain.from_iterable(map(context.memories, changed_filters(context, news, filters)))
 
 
-def named(
+def changed_names(
     context: StepContext, news: RecentChanges, filters: Filters
 ) -> Iterator[list[tuple[int, WhoIsNamed]]]:
     """The same, for who only wants to know where memories belong and whom they name."""
-    return chain.from_iterable(map(context.named, fitting(context, news, filters)))
+    return chain.from_iterable(map(context.named, changed_filters(context, news, filters)))
 
 
-def fitting(context: StepContext, news: RecentChanges, filters: Filters) -> Iterator[Filters]:
+def changed_filters(context: StepContext, news: RecentChanges, filters: Filters) -> Iterator[Filters]:
     """What to ask for to see what is new and fits, piece by piece."""
     if news.whole:
         yield filters
@@ -164,19 +163,19 @@ def fitting(context: StepContext, news: RecentChanges, filters: Filters) -> Iter
         yield replace(filters, ids=frozenset(news.changed[start : start + size]))
 
 
-def places(context: StepContext, news: RecentChanges, filters: Filters) -> set[Scope]:
+def changed_scopes(context: StepContext, news: RecentChanges, filters: Filters) -> set[Scope]:
     """Where something is new that fits; everywhere the first time."""
     if news.whole:
         return set(context.tools.store.upkeep.scopes())
-    return {one.scope for part in named(context, news, filters) for _, one in part}
+    return {record.scope for part in changed_names(context, news, filters) for _, record in part}
 
 
-def _events(context: StepContext, after: str) -> Iterator[Event]:
+def _events_after(context: StepContext, after: str) -> Iterator[Event]:
     ledger = context.tools.store.ledger
-    while found := ledger.after(after, EVERYTHING, PAGE):
-        yield from found
-        after = found[-1].id
-        if len(found) < PAGE:
+    while events := ledger.after(after, EVERYTHING, PAGE):
+        yield from events
+        after = events[-1].id
+        if len(events) < PAGE:
             return
 
 
@@ -185,7 +184,6 @@ def _events(context: StepContext, after: str) -> Iterator[Event]:
 #
 # A judgement is kept under the memory's id and says which version it is about: another wording is judged
 # anew. One made at the very moment a run looks at does not count yet: a run never builds on itself.
-
 
 GATE: Final = "gate"
 TRIAGE: Final = "triage"
@@ -198,13 +196,13 @@ def judge(
     return Judge(Judgement(kind, memory.id, f"{verdict}@{memory.version}", at, again_at, times))
 
 
-def judged(kind: str, memories: Sequence[Memory], context: StepContext) -> dict[str, Judgement]:
+def judgements_of(kind: str, memories: Sequence[Memory], context: StepContext) -> dict[str, Judgement]:
     """What was decided about these memories as they are now, by their ids."""
     versions = {memory.id: memory.version for memory in memories}
     known = context.tools.store.upkeep.judged(kind, versions)
     marked = {memory.id: mark for memory in memories if (mark := _mark(kind, memory)) is not None}
     return marked | {
-        id_: one for id_, one in known.items() if one.verdict.rpartition("@")[2] == str(versions[id_])
+        id_: mark for id_, mark in known.items() if mark.verdict.rpartition("@")[2] == str(versions[id_])
     }
 
 
@@ -225,24 +223,24 @@ def _mark(kind: str, memory: Memory) -> Judgement | None:
     return judge(kind, memory, "reject", at, again_at=again, times=times).judgement
 
 
-def before(judgement: Judgement, context: StepContext) -> bool:
+def is_earlier(judgement: Judgement, context: StepContext) -> bool:
     """Whether it was made before the moment of this run."""
     return judgement.at < context.now
 
 
-def triaged(memories: Sequence[Memory], context: StepContext) -> frozenset[str]:
+def triaged_ids(memories: Sequence[Memory], context: StepContext) -> frozenset[str]:
     """Those of the memories that triage has looked at, in this wording or another, in an earlier run."""
-    known = context.tools.store.upkeep.judged(TRIAGE, [memory.id for memory in memories])
+    judgements = context.tools.store.upkeep.judged(TRIAGE, [memory.id for memory in memories])
     marked = frozenset(memory.id for memory in memories if LOOKED_AT in memory.tags)
-    return marked | {id_ for id_, one in known.items() if before(one, context)}
+    return marked | {id_ for id_, judgement in judgements.items() if is_earlier(judgement, context)}
 
 
-def rejections(memory: Memory, known: dict[str, Judgement], context: StepContext) -> int:
+def rejections(memory: Memory, judgements: dict[str, Judgement], context: StepContext) -> int:
     """How often the gate has refused a memory, in earlier runs."""
-    found = known.get(memory.id)
-    if found is None or not found.verdict.startswith("reject"):
+    judgement = judgements.get(memory.id)
+    if judgement is None or not judgement.verdict.startswith("reject"):
         return 0
-    return found.times if before(found, context) else found.times - 1
+    return judgement.times if is_earlier(judgement, context) else judgement.times - 1
 
 
 # ---------------------------------------------------------------- asking
@@ -252,7 +250,6 @@ def rejections(memory: Memory, known: dict[str, Judgement], context: StepContext
 # Off: rules decide. Auto: rules decide what they are sure of, a model the uncertain middle. Full: a model
 # decides, rules only where it gives no answer. What is secret is never shown to a model.
 
-
 PAIRS_MOST: Final = 50
 """Pairs that a model is asked about in a run, for each kind of question."""
 COMPARED: Final = "compared"
@@ -261,7 +258,7 @@ Ask = Callable[[Sequence[str]], tuple[Chosen, ...] | None]
 Weighed = tuple[Memory, Review]
 
 
-def level(context: StepContext) -> str:
+def model_level(context: StepContext) -> str:
     """How far a model may be asked: off, auto or full; off when there is none."""
     return "off" if isinstance(context.tools.advisor, NoAdvisor) else context.tools.config.llm.level
 
@@ -278,16 +275,16 @@ class Weighing:
     ask: Ask
     most: int
     level: str
-    told: Callable[[Memory], str] = attrgetter("content")
+    shown: Callable[[Memory], str] = attrgetter("content")
     """What the model is shown of a memory."""
     spent: Counter[str] = field(default_factory=Counter)
 
     def outcomes(self, weighed: Sequence[Weighed]) -> Iterator[tuple[Memory, Chosen, str]]:
         """Of each memory yes or no, and why. Those that have to wait for the next run are left out."""
-        unsure = [(one, review) for one, review in weighed if self._asks(one, review)]
-        for one, review in weighed:
-            if not self._asks(one, review):
-                yield one, _ruled(review), review.by_rule.why
+        unsure = [(memory, review) for memory, review in weighed if self._asks(memory, review)]
+        for memory, review in weighed:
+            if not self._asks(memory, review):
+                yield memory, _ruled(review), review.by_rule.why
         for group in grouped((pair[0].scope, pair) for pair in unsure).values():
             yield from self._asked(group)
 
@@ -298,14 +295,14 @@ class Weighing:
 
     def _asked(self, group: Sequence[Weighed]) -> Iterator[tuple[Memory, Chosen, str]]:
         namespace = group[0][0].scope.namespace
-        now = group[: max(0, self.most - self.spent[namespace])]
-        self.spent[namespace] += len(now)
-        answers = self.ask([self.told(one) for one, _ in now]) if now else ()
-        for place, (one, review) in enumerate(now):
+        shown = group[: max(0, self.most - self.spent[namespace])]
+        self.spent[namespace] += len(shown)
+        answers = self.ask([self.shown(memory) for memory, _ in shown]) if shown else ()
+        for index, (memory, review) in enumerate(shown):
             if answers is None:
-                yield one, _ruled(review), review.by_rule.why
+                yield memory, _ruled(review), review.by_rule.why
             else:
-                yield one, answers[place], f"a model says {answers[place] or 'no'}, {review.score.told()}"
+                yield memory, answers[index], f"a model says {answers[index] or 'no'}, {review.score.told()}"
 
 
 @dataclass(slots=True)
@@ -336,7 +333,7 @@ class Questions:
 def questions(context: StepContext, kind: str) -> Questions:
     """How a step judges pairs, with what the run's other steps have read of them."""
     compared = context.notes.setdefault(COMPARED, Compared())
-    return Questions(kind, PAIRS_MOST, level(context), compared)
+    return Questions(kind, PAIRS_MOST, model_level(context), compared)
 
 
 def _ruled(review: Review) -> Chosen:
@@ -345,7 +342,6 @@ def _ruled(review: Review) -> Chosen:
 
 # ---------------------------------------------------------------- room
 # Room: what steps noted for others is let go of; the system gets it back where it is much.
-
 
 MUCH_BYTES: Final = 224 * 2**20
 
@@ -362,7 +358,7 @@ def give_back_if_much() -> None:
 # Also the one way in which steps that put memories into words ask a model for them.
 
 
-def keep(  # noqa: PLR0913 - the parts of a sketch
+def keep_sketch(  # noqa: PLR0913 - the parts of a sketch
     context: StepContext,
     scope: Scope,
     kind: str,
@@ -381,7 +377,7 @@ def keep(  # noqa: PLR0913 - the parts of a sketch
     return (Keep(Sketch(scope, kind, key, plain, context.now, title, made_of)),)
 
 
-def in_words(
+def model_summary(
     context: StepContext, step: str, texts: Sequence[str], words: int, *, always: bool = False
 ) -> str | None:
     """A model's words for several statements; None when none may be asked, or was asked enough in this run.
@@ -403,13 +399,13 @@ def in_words(
 
 
 @lru_cache(maxsize=1 << 14)
-def tells(statement: str, speaker: str = "") -> bool:
+def says_something(statement: str, speaker: str = "") -> bool:
     """Whether a statement says something by itself. What nobody said in a talk is taken as it was written.
 
-    >>> tells("Anna!", "Bob"), tells("[shares a photo: a red door]", "Bob"), tells("I adopted a cat", "Bob")
-    (False, False, True)
-    >>> tells("Deploys fail on Fridays")
-    True
+    >>> says_something("Anna!", "Bob"), says_something("[shares a photo: a red door]", "Bob")
+    (False, False)
+    >>> says_something("I adopted a cat", "Bob"), says_something("Deploys fail on Fridays")
+    (True, True)
     """
     if statement.startswith("[") and statement.endswith("]"):
         return False

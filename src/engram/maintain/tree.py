@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engram.lazily import dataclass
 from engram.maintain.pairs import forget_nearest, space_of, vectors_of
 from engram.maintain.step import CLEAR, Batch, Decision, Drop, Effect, StepContext, grouped
-from engram.maintain.support import give_back_if_much, in_words, keep, noted, places, since, tells
+from engram.maintain.support import (
+    changed_scopes,
+    changes_since,
+    give_back_if_much,
+    keep_sketch,
+    mark_batch,
+    model_summary,
+    says_something,
+)
 from engram.model.maintenance import Sketch
 from engram.model.memory import (
     ANY_STATUS,
@@ -48,11 +56,10 @@ TREE_TOKENS = 200  # tokens of the paragraph that stands for all (cortex)
 #
 # One pass serves all steps of the stage: they make sketches only, and change no memory.
 
-
 NOTE: Final = "census"
 
 
-class PlaceKnowledge(NamedTuple):
+class CensusRow(NamedTuple):
     """A memory in a few words and numbers."""
 
     key: int
@@ -86,9 +93,9 @@ class PlaceKnowledge(NamedTuple):
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
     @property
-    def tells(self) -> bool:
+    def says_something(self) -> bool:
         """Whether its key fact says something by itself; much of what people say to each other does not."""
-        return tells(self.text, self.speaker)
+        return says_something(self.text, self.speaker)
 
     @property
     def weight(self) -> tuple[bool, int, float, int, int]:
@@ -96,19 +103,19 @@ class PlaceKnowledge(NamedTuple):
         return self.pinned, self.confirmed, self.importance, self.accessed, self.key
 
 
-Census = Mapping[Scope, list[PlaceKnowledge]]
+Census = Mapping[Scope, list[CensusRow]]
 
 
 def census(context: StepContext) -> Census:
     """Everything in use, place by place, in the order of storing."""
-    known = context.notes.get(NOTE)
-    if known is None:
+    rows: Census | None = context.notes.get(NOTE)
+    if rows is None:
         forget_nearest(context)  # no step of this stage or after it asks who lies near whom
         shared: dict[Any, Any] = {}
-        every = (memory for part in context.memories(CLEAR) for memory in part)
-        known = context.notes[NOTE] = grouped((one.scope, _known(key, one, shared)) for key, one in every)
-    counted: Census = known
-    return counted
+        keyed = chain.from_iterable(context.memories(CLEAR))
+        rows = grouped((memory.scope, _census_row(key, memory, shared)) for key, memory in keyed)
+        context.notes[NOTE] = rows
+    return rows
 
 
 def forget(context: StepContext) -> None:
@@ -121,7 +128,7 @@ UNSURE: Final = 0.4
 REFLECTION: Final = "reflection"
 
 
-def _known(key: int, memory: Memory, shared: dict[Any, Any]) -> PlaceKnowledge:
+def _census_row(key: int, memory: Memory, shared: dict[Any, Any]) -> CensusRow:
     # One value for all memories that have it: there are few, and many memories.
     same = shared.setdefault
     metadata, usage, disputed = memory.metadata, memory.usage, _disputed(memory)
@@ -129,10 +136,10 @@ def _known(key: int, memory: Memory, shared: dict[Any, Any]) -> PlaceKnowledge:
     shown = (*(tag for tag in memory.tags if tag[0] != "_"), *memory.entities)
     names = tuple([same(name, name) for name in dict.fromkeys(shown)])
     topics, languages = tuple(metadata.get("topics", ())), tuple(metadata.get("languages", ()))
-    return PlaceKnowledge(
+    return CensusRow(
         key=key,
         id=memory.id,
-        text=_told(memory),
+        text=_short_text(memory),
         speaker=same(speaker, speaker),
         kind=memory.kind,
         category=same(category, category),
@@ -153,15 +160,15 @@ def _known(key: int, memory: Memory, shared: dict[Any, Any]) -> PlaceKnowledge:
     )
 
 
-def _told(memory: Memory) -> str:
+def _short_text(memory: Memory) -> str:
     """What a memory says, as whole sentences and not more than a line; what is over is told to be over."""
     whole = memory.content
     if len(whole) > LINE:
         first = next(iter(sentences(whole)), whole)
         whole = first if len(first) <= LINE else memory.forms.key_fact or whole
     over = memory.details.get("no_longer")
-    told = [str(part.get("fact", "")) for part in over] if isinstance(over, list) else []
-    return f"{whole} [no longer: {'; '.join(told)}]" if told else whole
+    ended = [str(fact.get("fact", "")) for fact in over] if isinstance(over, list) else []
+    return f"{whole} [no longer: {'; '.join(ended)}]" if ended else whole
 
 
 def _disputed(memory: Memory) -> bool:
@@ -179,7 +186,6 @@ def _disputed(memory: Memory) -> bool:
 # Without a model the words are cut from the memories themselves. A model is asked where one may always be
 # (`llm.level` full), only so many times a run, and its words stand only if the memories bear them out.
 
-
 STEP: Final = "tree"
 TOLD: Final = 3
 """Memories whose words stand for a cluster."""
@@ -196,31 +202,31 @@ CLUSTER_WORDS, DOMAIN_WORDS = 40, 25
 DOMAIN_BRANCHES: Final = 3
 
 
-def telling(context: StepContext, members: Sequence[PlaceKnowledge]) -> tuple[str, list[str]]:
+def cluster_text(context: StepContext, members: Sequence[CensusRow]) -> tuple[str, list[str]]:
     """What a cluster comes to, and the memories whose words that is."""
-    looked_at = _telling_first(members)
-    asked = list(islice(looked_at, SHOWN))
-    told = [one.statement for one in asked]
-    written = in_words(context, STEP, told, CLUSTER_WORDS) if len(asked) > TOLD else None
+    ordered = _telling_first(members)
+    shown = list(islice(ordered, SHOWN))
+    statements = [row.statement for row in shown]
+    written = model_summary(context, STEP, statements, CLUSTER_WORDS) if len(shown) > TOLD else None
     if written is not None:
-        return written, [one.id for one in asked]
-    chosen: list[PlaceKnowledge] = []
-    for one in chain(asked, looked_at):
-        if not any(_alike(one.text, other.text) for other in chosen):
-            chosen.append(one)
+        return written, [row.id for row in shown]
+    chosen: list[CensusRow] = []
+    for row in chain(shown, ordered):
+        if not any(_alike(row.text, other.text) for other in chosen):
+            chosen.append(row)
             if len(chosen) == TOLD:
                 break
-    return "; ".join(_line(one.statement) for one in chosen), [one.id for one in chosen]
+    return "; ".join(_line(row.statement) for row in chosen), [row.id for row in chosen]
 
 
-def _telling_first(members: Sequence[PlaceKnowledge]) -> Iterator[PlaceKnowledge]:
+def _telling_first(members: Sequence[CensusRow]) -> Iterator[CensusRow]:
     """Those that say something by themselves, read as they are wanted; the first ones when none does."""
-    some = (one for one in members[:LOOKED_AT] if one.tells)
-    first = next(some, None)
-    return iter(members[:TOLD]) if first is None else chain((first,), some)
+    telling = (row for row in members[:LOOKED_AT] if row.says_something)
+    first = next(telling, None)
+    return iter(members[:TOLD]) if first is None else chain((first,), telling)
 
 
-def title_of(context: StepContext, members: Sequence[PlaceKnowledge]) -> str:
+def title_of(context: StepContext, members: Sequence[CensusRow]) -> str:
     """The topic that many have, or the one of the most telling, or the label of that."""
     first = next(_telling_first(members), None)
     topic = topic_of(members)
@@ -229,18 +235,18 @@ def title_of(context: StepContext, members: Sequence[PlaceKnowledge]) -> str:
     return context.tools.store.memories.read([first.key])[first.key].forms.label
 
 
-def topic_of(members: Sequence[PlaceKnowledge]) -> str:
+def topic_of(members: Sequence[CensusRow]) -> str:
     """The topic that many of the memories have; empty when none is so common."""
-    topics = Counter(topic for one in members for topic in one.topics)
+    topics = Counter(topic for row in members for topic in row.topics)
     if not topics:
         return ""
     topic, count = min(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     return topic if count >= COMMON * len(members) else ""
 
 
-def _topics_of(members: Sequence[PlaceKnowledge]) -> str:
+def _topics_of(members: Sequence[CensusRow]) -> str:
     """The two topics that come up most, if they come up more than once."""
-    topics = Counter(topic for one in members for topic in one.topics)
+    topics = Counter(topic for row in members for topic in row.topics)
     ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     return ", ".join(topic for topic, count in ordered[:2] if count > 1)
 
@@ -250,13 +256,12 @@ def domain_text(
 ) -> tuple[str, list[str]]:
     """One sentence for a domain: its title and what its largest clusters begin with."""
     largest = branches[:DOMAIN_BRANCHES]
-    told = [id_ for _, ids in largest for id_ in ids]
-    written = (
-        in_words(context, STEP, [text for text, _ in largest], DOMAIN_WORDS) if len(largest) > 1 else None
-    )
+    source_ids = [id_ for _, ids in largest for id_ in ids]
+    texts = [text for text, _ in largest]
+    written = model_summary(context, STEP, texts, DOMAIN_WORDS) if len(largest) > 1 else None
     if written is not None:
-        return written, told
-    firsts = [text.partition("; ")[0] for text, _ in largest]
+        return written, source_ids
+    firsts = [text.partition("; ")[0] for text in texts]
     return f"{title}: {'; '.join(firsts)}", [ids[0] for _, ids in largest if ids]
 
 
@@ -265,23 +270,23 @@ def paragraph(context: StepContext, domains: Sequence[Mapping[str, Any]]) -> tup
 
     They are estimated: a tokenizer takes more memory than all else that a run needs.
     """
-    told = [id_ for one in domains for id_ in one["told"]]
-    written = in_words(context, STEP, [one["text"] for one in domains[:SHOWN]], TREE_TOKENS // 2)
+    source_ids = [id_ for domain in domains for id_ in domain["told"]]
+    written = model_summary(context, STEP, [domain["text"] for domain in domains[:SHOWN]], TREE_TOKENS // 2)
     if written is not None and estimate(written) <= TREE_TOKENS:
-        return written, told
+        return written, source_ids
     text = ""
     used: list[str] = []
-    for one in domains:
-        noun = "memory" if one["memories"] == 1 else "memories"
-        longer = f"{text} {one['memories']} {noun} about {one['text']}.".strip()
+    for domain in domains:
+        noun = "memory" if domain["memories"] == 1 else "memories"
+        longer = f"{text} {domain['memories']} {noun} about {domain['text']}.".strip()
         if estimate(longer) > TREE_TOKENS:
             break
-        text, used = longer, [*used, *one["told"]]
+        text, used = longer, [*used, *domain["told"]]
     return text, used
 
 
-def _alike(one: str, other: str) -> bool:
-    mine, theirs = content_words(one), content_words(other)
+def _alike(text: str, other_text: str) -> bool:
+    mine, theirs = content_words(text), content_words(other_text)
     return len(mine & theirs) >= ALIKE * max(1, min(len(mine), len(theirs)))
 
 
@@ -312,11 +317,11 @@ class TreeBranch:
     """A cluster while it is worked on."""
 
     key: str
-    members: dict[str, PlaceKnowledge]
+    members: dict[str, CensusRow]
     centre: Floats
     text: str = ""
     title: str = ""
-    told: list[str] = field(default_factory=list)
+    source_ids: list[str] = field(default_factory=list)
     domain: int = -1
     changed: bool = True
 
@@ -327,64 +332,65 @@ def plan_tree(context: StepContext, _cursor: str) -> Iterator[Batch]:
     if space is None:
         return
     step = f"{NAME} {space.key}"  # vectors of another model make another tree
-    news = since(context, step)
+    news = changes_since(context, step)
     changed = frozenset(news.changed)
     everything = census(context)
-    touched = everything.keys() if news.gone else places(context, news, ANY_STATUS)
-    for scope, known in everything.items():
+    touched = everything.keys() if news.gone else changed_scopes(context, news, ANY_STATUS)
+    for scope, rows in everything.items():
         if scope in touched:
-            yield from _place(context, space, scope, known, changed)
+            yield from _place(context, space, scope, rows, changed)
     for sketch in context.tools.store.upkeep.sketches(TREE, Access.everything(), 100_000):
         if sketch.scope not in everything:
             yield Batch((Decision("tree.felled", "nothing is left", (Drop(sketch.scope, TREE, ""),)),))
-    yield from noted(context, step, news)
+    yield from mark_batch(context, step, news)
 
 
 def _place(
-    context: StepContext, space: Space, scope: Scope, known: Sequence[PlaceKnowledge], changed: frozenset[str]
+    context: StepContext, space: Space, scope: Scope, rows: Sequence[CensusRow], changed: frozenset[str]
 ) -> Iterator[Batch]:
     store = context.tools.store.upkeep
     root = store.sketch(scope, TREE, "")
-    kept = [one for one in store.sketches(BRANCH, Access(scope, Role.AGENT), 100_000) if one.scope == scope]
-    old = [one for one in kept if one.body["space"] == space.key]
-    branches = _grafted(context, space, known, old, changed, root)
+    visible = store.sketches(BRANCH, Access(scope, Role.AGENT), 100_000)
+    sketches = [sketch for sketch in visible if sketch.scope == scope]
+    old = [sketch for sketch in sketches if sketch.body["space"] == space.key]
+    branches = _grafted(context, space, rows, old, changed, root)
     if branches is None:
-        branches = _grown(context, space, known)
+        branches = _grown(context, space, rows)
         _into_domains(branches)
-    elif root is not None and not any(one.changed for one in branches) and len(branches) == len(kept):
+    elif root and not any(branch.changed for branch in branches) and len(branches) == len(sketches):
         return
     for start in range(0, len(branches), TOGETHER):
         effects = [
             effect
-            for one in branches[start : start + TOGETHER]
-            if one.changed
-            for effect in _branch(context, space, scope, one)
+            for branch in branches[start : start + TOGETHER]
+            if branch.changed
+            for effect in _branch(context, space, scope, branch)
         ]
         if effects:
             yield Batch((Decision("tree.branch", f"{len(effects)} branches", tuple(effects), quiet=True),))
-    yield from _root(context, space, scope, branches, kept)
+    yield from _root(context, space, scope, branches, sketches)
 
 
 # ---------------------------------------------------------------- growing
 
 
-def _grown(context: StepContext, space: Space, known: Sequence[PlaceKnowledge]) -> list[TreeBranch]:
+def _grown(context: StepContext, space: Space, rows: Sequence[CensusRow]) -> list[TreeBranch]:
     """Clusters of all memories of a place that have a vector."""
     import numpy as np
 
-    step = max(1, len(known) // SAMPLE)
-    _, sample = vectors_of(context, space, [one.key for one in known[::step]])
+    step = max(1, len(rows) // SAMPLE)
+    _, sample = vectors_of(context, space, [row.key for row in rows[::step]])
     if not len(sample):
         return []
-    count = max(1, min(TREE_CLUSTERS, round(len(known) / TREE_MEMORIES)))
+    count = max(1, min(TREE_CLUSTERS, round(len(rows) / TREE_MEMORIES)))
     middles = centres(sample, count)
-    groups: list[dict[str, PlaceKnowledge]] = [{} for _ in middles]
+    groups: list[dict[str, CensusRow]] = [{} for _ in middles]
     sums = np.zeros_like(middles)
-    for some, vectors in _blocks(context, space, known):
-        places, _ = nearest(vectors, middles)
-        np.add.at(sums, places, vectors)
-        for one, place in zip(some, places.tolist(), strict=True):
-            groups[place][one.id] = one
+    for block, vectors in _blocks(context, space, rows):
+        nearest_branch, _ = nearest(vectors, middles)
+        np.add.at(sums, nearest_branch, vectors)
+        for row, index in zip(block, nearest_branch.tolist(), strict=True):
+            groups[index][row.id] = row
     return [
         TreeBranch(next(iter(group)), group, unit(total))
         for group, total in zip(groups, sums, strict=True)
@@ -393,11 +399,11 @@ def _grown(context: StepContext, space: Space, known: Sequence[PlaceKnowledge]) 
 
 
 def _blocks(
-    context: StepContext, space: Space, known: Sequence[PlaceKnowledge]
-) -> Iterator[tuple[list[PlaceKnowledge], Floats]]:
+    context: StepContext, space: Space, rows: Sequence[CensusRow]
+) -> Iterator[tuple[list[CensusRow], Floats]]:
     """Memories with their vectors, some at a time; those without one are left out."""
-    for start in range(0, len(known), BLOCK):
-        by_key = {one.key: one for one in known[start : start + BLOCK]}
+    for start in range(0, len(rows), BLOCK):
+        by_key = {row.key: row for row in rows[start : start + BLOCK]}
         keys, vectors = vectors_of(context, space, list(by_key))
         if keys:
             yield [by_key[key] for key in keys], vectors
@@ -406,32 +412,30 @@ def _blocks(
 def _grafted(
     context: StepContext,
     space: Space,
-    known: Sequence[PlaceKnowledge],
-    kept: Sequence[Sketch],
+    rows: Sequence[CensusRow],
+    sketches: Sequence[Sketch],
     changed: frozenset[str],
     root: Sketch | None,
 ) -> list[TreeBranch] | None:
     """The branches that are there with what came and went; None when the tree must be grown anew."""
-    by_id = {one.id: one for one in known}
-    placed = {id_ for sketch in kept for id_ in sketch.sources}
-    fresh = [one for one in known if one.id not in placed]
+    by_id = {row.id: row for row in rows}
+    placed = {id_ for sketch in sketches for id_ in sketch.sources}
+    fresh = [row for row in rows if row.id not in placed]
     gone = sum(id_ not in by_id for id_ in placed)
-    if not kept or len(fresh) + gone > GROWN * max(len(known), 1):
+    if not sketches or len(fresh) + gone > GROWN * max(len(rows), 1):
         return None
     domains = {} if root is None else root.body["branches"]
-    branches = [_read(sketch, by_id, changed, domains.get(sketch.key, -1)) for sketch in kept]
-    branches = [one for one in branches if one.members]
+    branches = [_read(sketch, by_id, changed, domains.get(sketch.key, -1)) for sketch in sketches]
+    branches = [branch for branch in branches if branch.members]
     if not branches:
         return None
     _graft(context, space, fresh, branches)
-    if any(one.domain < 0 for one in branches):
+    if any(branch.domain < 0 for branch in branches):
         _into_domains(branches)
     return branches
 
 
-def _read(
-    sketch: Sketch, by_id: Mapping[str, PlaceKnowledge], changed: frozenset[str], domain: int
-) -> TreeBranch:
+def _read(sketch: Sketch, by_id: Mapping[str, CensusRow], changed: frozenset[str], domain: int) -> TreeBranch:
     members = {id_: by_id[id_] for id_ in sketch.sources if id_ in by_id}
     body = sketch.body
     touched = len(members) < len(sketch.sources) or not changed.isdisjoint(members)
@@ -440,22 +444,22 @@ def _read(
 
 
 def _graft(
-    context: StepContext, space: Space, fresh: Sequence[PlaceKnowledge], branches: list[TreeBranch]
+    context: StepContext, space: Space, fresh: Sequence[CensusRow], branches: list[TreeBranch]
 ) -> None:
     """Put new memories onto the nearest branches; several that are near none make branches of their own."""
     import numpy as np
 
-    middles = np.stack([one.centre for one in branches])
+    middles = np.stack([branch.centre for branch in branches])
     least = meant(NEAR, space.key)
-    far: list[PlaceKnowledge] = []
-    for some, vectors in _blocks(context, space, fresh):
-        places, cosines = nearest(vectors, middles)
-        for one, place, cosine in zip(some, places.tolist(), cosines.tolist(), strict=True):
+    far: list[CensusRow] = []
+    for block, vectors in _blocks(context, space, fresh):
+        nearest_branch, cosines = nearest(vectors, middles)
+        for row, index, cosine in zip(block, nearest_branch.tolist(), cosines.tolist(), strict=True):
             if cosine < least:
-                far.append(one)
+                far.append(row)
             else:
-                branches[place].members[one.id] = one
-                branches[place].changed = True
+                branches[index].members[row.id] = row
+                branches[index].changed = True
     branches += _grown(context, space, far) if far else []
 
 
@@ -465,13 +469,13 @@ def _into_domains(branches: Sequence[TreeBranch]) -> None:
 
     if not branches:
         return
-    middles = np.stack([one.centre for one in branches])
+    middles = np.stack([branch.centre for branch in branches])
     if len(branches) > 1:
         middles = unit(middles - middles.mean(axis=0))
     count = max(1, min(MOST_DOMAINS, round(len(branches) / BRANCHES_A_DOMAIN)))
-    places, _ = nearest(middles, centres(middles, count))
-    for one, place in zip(branches, places.tolist(), strict=True):
-        one.domain = place
+    nearest_domain, _ = nearest(middles, centres(middles, count))
+    for branch, index in zip(branches, nearest_domain.tolist(), strict=True):
+        branch.domain = index
 
 
 # ---------------------------------------------------------------- into words
@@ -480,25 +484,24 @@ def _into_domains(branches: Sequence[TreeBranch]) -> None:
 def _branch(context: StepContext, space: Space, scope: Scope, branch: TreeBranch) -> Sequence[Effect]:
     ordered, centre = _central(context, space, branch)
     branch.centre = centre
-    branch.text, branch.told = telling(context, ordered)
+    branch.text, branch.source_ids = cluster_text(context, ordered)
     branch.title = title_of(context, ordered)
     body = {
         "text": branch.text,
-        "told": branch.told,
+        "told": branch.source_ids,
         "memories": len(ordered),
         "space": space.key,
         "centre": _encoded(centre),
     }
-    return keep(
-        context, scope, BRANCH, branch.key, body, title=branch.title, sources=[one.id for one in ordered]
-    )
+    sources = [row.id for row in ordered]
+    return keep_sketch(context, scope, BRANCH, branch.key, body, title=branch.title, sources=sources)
 
 
-def _central(context: StepContext, space: Space, branch: TreeBranch) -> tuple[list[PlaceKnowledge], Floats]:
+def _central(context: StepContext, space: Space, branch: TreeBranch) -> tuple[list[CensusRow], Floats]:
     """The members, the most central and weighty first, and their centre."""
     import numpy as np
 
-    by_key = {one.key: one for one in branch.members.values()}
+    by_key = {row.key: row for row in branch.members.values()}
     keys, vectors = vectors_of(context, space, list(by_key))
     if not keys:
         return list(branch.members.values()), branch.centre
@@ -513,24 +516,24 @@ WEIGHT: Final = 0.2
 
 
 def _root(
-    context: StepContext, space: Space, scope: Scope, branches: Sequence[TreeBranch], kept: Sequence[Sketch]
+    context: StepContext, space: Space, scope: Scope, branches: Sequence[TreeBranch], old: Sequence[Sketch]
 ) -> Iterator[Batch]:
-    by_size = sorted(branches, key=lambda one: (-len(one.members), one.key))
-    groups = grouped((one.domain, one) for one in by_size)
-    ordered = sorted(groups.values(), key=lambda some: -sum(len(one.members) for one in some))
-    domains = [_domain(context, some) for some in ordered]
-    text, told = paragraph(context, domains)
+    by_size = sorted(branches, key=lambda branch: (-len(branch.members), branch.key))
+    groups = grouped((branch.domain, branch) for branch in by_size)
+    ordered = sorted(groups.values(), key=lambda group: -sum(len(branch.members) for branch in group))
+    domains = [_domain(context, group) for group in ordered]
+    text, source_ids = paragraph(context, domains)
     body = {
         "space": space.key,
-        "memories": sum(len(one.members) for one in branches),
-        "branches": {one.key: one.domain for one in branches},
+        "memories": sum(len(branch.members) for branch in branches),
+        "branches": {branch.key: branch.domain for branch in branches},
         "domains": domains,
         "paragraph": text,
     }
-    sources = dict.fromkeys([*told, *(id_ for one in domains for id_ in one["told"])])
-    effects: list[Effect] = list(keep(context, scope, TREE, "", body, sources=sources))
-    keys = {one.key for one in branches}
-    effects += [Drop(scope, BRANCH, sketch.key) for sketch in kept if sketch.key not in keys]
+    sources = dict.fromkeys([*source_ids, *(id_ for domain in domains for id_ in domain["told"])])
+    effects: list[Effect] = list(keep_sketch(context, scope, TREE, "", body, sources=sources))
+    keys = {branch.key for branch in branches}
+    effects += [Drop(scope, BRANCH, sketch.key) for sketch in old if sketch.key not in keys]
     if effects:
         why = f"{body['memories']} memories, {len(branches)} clusters, {len(domains)} domains"
         yield Batch((Decision("tree.grown", why, tuple(effects)),))
@@ -538,19 +541,19 @@ def _root(
 
 def _domain(context: StepContext, branches: Sequence[TreeBranch]) -> dict[str, Any]:
     """One sentence for several branches, the largest first."""
-    members = [one for branch in branches for one in branch.members.values()]
+    members = [row for branch in branches for row in branch.members.values()]
     title = (
         topic_of(members)
         or _topics_of(members)
-        or ", ".join(dict.fromkeys(one.title for one in branches[:2]))
+        or ", ".join(dict.fromkeys(branch.title for branch in branches[:2]))
     )
-    text, told = domain_text(context, title, [(one.text, one.told) for one in branches])
+    text, source_ids = domain_text(context, title, [(branch.text, branch.source_ids) for branch in branches])
     return {
         "title": title,
         "text": text,
-        "told": told,
+        "told": source_ids,
         "memories": len(members),
-        "branches": [one.key for one in branches],
+        "branches": [branch.key for branch in branches],
     }
 
 
@@ -570,5 +573,5 @@ def _decoded(text: str) -> Floats:
 
     import numpy as np
 
-    found: Floats = np.frombuffer(b85decode(text), dtype=np.float16).astype(np.float32)
-    return found
+    centre: Floats = np.frombuffer(b85decode(text), dtype=np.float16).astype(np.float32)
+    return centre

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.maintain.pipeline import CONSOLIDATION, begin, go
+from engram.maintain.pipeline import CONSOLIDATION, begin_run, run_steps
 from engram.maintain.step import StepContext
 from engram.model.capture import Draft
 from engram.model.maintenance import RunKind, RunState, Sketch
@@ -263,10 +263,10 @@ def _after_cuts(folder: Path, clock: FakeClock, cut: int | None) -> list[tuple[o
         steps = [one for one in CONSOLIDATION if one.stage in {"knowledge", STAGE}]
         state = RunState.RUNNING
         while state is RunState.RUNNING:
-            run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
+            run = begin_run(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
             count = iter(range(1, 10_000))
             stopping = partial(lambda count: cut is not None and next(count) >= cut, count)
-            state = go(StepContext(tools, run, stopping=stopping), steps).state
+            state = run_steps(StepContext(tools, run, stopping=stopping), steps).state
         kinds = ("schema", "card", "box", "shelf", "trace", "topics", "profile", "branch", "tree", "map")
         every = [one for kind in kinds for one in sketches(memory, kind)]
         found = [(one.kind, one.key, one.body, one.sources) for one in every]
