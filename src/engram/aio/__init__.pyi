@@ -79,7 +79,7 @@ from engram.model.session import (
 )
 from engram.ports import Advisor, Embedder
 from engram.pressure import Pressure
-from engram.session.state import Said
+from engram.session.state import Spoken
 from engram.workspace import git
 
 class _Entered(Protocol):
@@ -1336,7 +1336,7 @@ class AsyncSession:
         """What is on the mind, strongest first."""
 
     @property
-    def history(self) -> list[Said]:
+    def history(self) -> list[Spoken]:
         """What was said so far, as (part, words), oldest first."""
 
     @property

@@ -44,7 +44,7 @@ from engram.rules import screen
 from engram.rules.sealing import NONCE_BYTES, seal, unseal
 from engram.session import following
 from engram.session.following import PreparedRecall
-from engram.session.state import Said, State, fill, to_bytes
+from engram.session.state import Spoken, State, fill, to_bytes
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -288,7 +288,7 @@ class Session:
             return self._awake().working.slots
 
     @property
-    def history(self) -> list[Said]:
+    def history(self) -> list[Spoken]:
         """What was said so far, as (part, words), oldest first."""
         with self._lock:
             return self._awake().history

@@ -57,7 +57,6 @@ UNCERTAINTY = 0.05  # share of a window kept free where tokens are estimated, no
 #
 # The registry is `data/models.toml`. A user's own file of the same shape comes on top of it.
 
-
 UNKNOWN: Final = LanguageModel("")
 """What is assumed of a model that nobody knows: 32 K to read, 4 K to write."""
 
@@ -75,9 +74,9 @@ def find(name: str, own: str = "") -> LanguageModel:
     parts = _parts(name)
     for entries in (_own(own), _shipped()):
         for start in range(len(parts)):
-            found = _longest(parts[start:], entries)
-            if found is not None:
-                return replace(found, name=name)
+            entry = _longest(parts[start:], entries)
+            if entry is not None:
+                return replace(entry, name=name)
     return replace(UNKNOWN, name=name)
 
 
@@ -100,8 +99,8 @@ def _parts(name: str) -> Parts:
 
 
 def _longest(parts: Parts, entries: Mapping[Parts, LanguageModel]) -> LanguageModel | None:
-    found = (entries.get(parts[:length]) for length in range(len(parts), 0, -1))
-    return next((one for one in found if one is not None), None)
+    entries_found = (entries.get(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((entry for entry in entries_found if entry is not None), None)
 
 
 @cache
@@ -129,9 +128,9 @@ def _entries(tree: Mapping[str, Any], where: str) -> Iterator[tuple[Parts, Langu
         if not isinstance(models, dict):
             raise ConfigError(f"In {where} {provider} must be a table of models.")
         for_all = models.get("all", {})
-        for name, given in models.items():
+        for name, fields_ in models.items():
             if name != "all":
-                yield _parts(name), _entry(provider, name, for_all | given, where)
+                yield _parts(name), _entry(provider, name, for_all | fields_, where)
 
 
 _TYPES: Final[Mapping[str, type]] = {
@@ -140,26 +139,25 @@ _TYPES: Final[Mapping[str, type]] = {
 }  # fmt: skip
 
 
-def _entry(provider: str, name: str, given: Mapping[str, Any], where: str) -> LanguageModel:
-    for key, value in given.items():
+def _entry(provider: str, name: str, values: Mapping[str, Any], where: str) -> LanguageModel:
+    for key, value in values.items():
         kind = _TYPES.get(key)
         if kind is None or not isinstance(value, kind | int if kind is float else kind):
             raise ConfigError(f"In {where} {name} has {key} = {value!r}; known are: {', '.join(_TYPES)}.")
-    if given.get("tokenizer", "o200k") not in tokens.families() or min(_sizes(given)) < 1:
+    if values.get("tokenizer", "o200k") not in tokens.families() or min(_sizes(values)) < 1:
         raise ConfigError(
             f"In {where} {name} needs sizes above zero and one of: {', '.join(tokens.families())}."
         )
-    own = {key: value for key, value in given.items() if key in {f.name for f in fields(LanguageModel)}}
+    own = {key: value for key, value in values.items() if key in {f.name for f in fields(LanguageModel)}}
     return LanguageModel(name, provider=provider, family=name, **own)
 
 
-def _sizes(given: Mapping[str, Any]) -> tuple[float, ...]:
-    return tuple(given[key] for key in ("window", "output", "caution") if key in given) or (1,)
+def _sizes(values: Mapping[str, Any]) -> tuple[float, ...]:
+    return tuple(values[key] for key in ("window", "output", "caution") if key in values) or (1,)
 
 
 # ---------------------------------------------------------------- ruler
 # The ruler: texts come in, what they cost a model comes out. One ruler measures all of a prompt.
-
 
 MESSAGE: Final = 4
 """What a message costs beside its words: its role and its ends."""
@@ -250,46 +248,45 @@ def allot(free: int, needs: Mapping[str, Need]) -> dict[str, int]:
     {'recalled': 300, 'history': 695, 'roster': 5}
     """
     free = max(0, free)
-    given = {
+    tokens_of = {
         name: min(needs[name].wanted, int(free * SHARES.get(name, 0.0))) if name in needs else 0
         for name in SECTIONS
     }
     for name in SECTIONS:
         need = needs.get(name, Need())
-        if given[name] < min(need.least, need.wanted):
-            _rescue(name, needs, given, free)
-    spare = free - sum(given.values())
+        if tokens_of[name] < min(need.least, need.wanted):
+            _rescue(name, needs, tokens_of, free)
+    spare = free - sum(tokens_of.values())
     for name in ("recalled", "history", *SECTIONS):
         need = needs.get(name, Need())
-        more = min(spare, need.wanted - given[name])
-        if given[name] + more >= min(need.least, need.wanted):
-            given[name] += more
+        more = min(spare, need.wanted - tokens_of[name])
+        if tokens_of[name] + more >= min(need.least, need.wanted):
+            tokens_of[name] += more
             spare -= more
-    return given
+    return tokens_of
 
 
-def _rescue(name: str, needs: Mapping[str, Need], given: dict[str, int], free: int) -> None:
+def _rescue(name: str, needs: Mapping[str, Need], tokens_of: dict[str, int], free: int) -> None:
     """Give a section its least by cutting others, the least important first; or give it up itself."""
     behind, least = SECTIONS[SECTIONS.index(name) + 1 :], min(needs[name].least, needs[name].wanted)
-    lacking = least - given[name] - (free - sum(given.values()))
-    if lacking > sum(given[other] for other in behind):
-        given[name] = 0
+    lacking = least - tokens_of[name] - (free - sum(tokens_of.values()))
+    if lacking > sum(tokens_of[other] for other in behind):
+        tokens_of[name] = 0
         return
     for other in reversed(behind):
-        left = given[other] - max(0, lacking)
-        left = left if other in needs and left >= needs[other].least else 0
-        lacking -= given[other] - left
-        given[other] = left
+        rest = tokens_of[other] - max(0, lacking)
+        rest = rest if other in needs and rest >= needs[other].least else 0
+        lacking -= tokens_of[other] - rest
+        tokens_of[other] = rest
         if lacking <= 0:
             break
-    given[name] = least
+    tokens_of[name] = least
 
 
 # ---------------------------------------------------------------- telling
 # Telling: a memory comes in; lines that may stand in a document for a prompt come out.
 #
 # A line is one line whatever the memory holds: it starts no heading, ends no block and hides nothing.
-
 
 UNREADABLE = "(nothing readable)"
 
@@ -326,12 +323,12 @@ def forms_telling(memory: Memory) -> tuple[str, ...]:
 
     A label is none of them: it names a memory, but says nothing.
     """
-    told = [memory.content, memory.forms.summary, memory.forms.key_fact]
-    found: list[str] = []
-    for words in map(one_line, told):
-        if words and (not found or len(words) < len(found[-1])):
-            found.append(words)
-    return tuple(found) or (UNREADABLE,)
+    texts = [memory.content, memory.forms.summary, memory.forms.key_fact]
+    shown: list[str] = []
+    for words in map(one_line, texts):
+        if words and (not shown or len(words) < len(shown[-1])):
+            shown.append(words)
+    return tuple(shown) or (UNREADABLE,)
 
 
 def short_id(memory: Memory) -> str:
@@ -369,12 +366,12 @@ def whole(memory: Memory) -> tuple[str, str]:
 
 def forms(memory: Memory) -> list[tuple[str, str]]:
     """The forms of a memory with their names, the whole first; each shorter than the one before."""
-    found = [whole(memory)]
+    shown = [whole(memory)]
     shorter = (memory.forms.summary, memory.forms.key_fact, memory.forms.label)
     for name, text in zip(FORMS[1:], shorter, strict=True):
-        if text and text != memory.content and len(words := one_line(text)) < len(found[-1][1]) and words:
-            found.append((name, words))
-    return found
+        if text and text != memory.content and len(words := one_line(text)) < len(shown[-1][1]) and words:
+            shown.append((name, words))
+    return shown
 
 
 def block(memory: Memory, form: str, words: str) -> str:

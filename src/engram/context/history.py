@@ -25,7 +25,6 @@ from engram.text.sentences import sentences
 # Of a message that is shortened, code of more than a few lines and what tools brought are dropped. What was
 # decided, which files, which errors and which figures stay.
 
-
 CODE_LINES: Final = 5
 """A block of code with more lines is dropped from what is shortened."""
 MARKS: Final = 6
@@ -58,15 +57,15 @@ class KeptExchange:
 
 def exchanges(messages: Iterable[Message]) -> list[Exchange]:
     """The messages by exchange: one begins with each message of the user. Tools and system are left out."""
-    found: list[tuple[list[str], list[str]]] = []
-    for one in messages:
-        text = one.content.strip()
-        if not text or one.role not in {Part.USER, Part.ASSISTANT}:
+    pairs: list[tuple[list[str], list[str]]] = []
+    for message in messages:
+        text = message.content.strip()
+        if not text or message.role not in {Part.USER, Part.ASSISTANT}:
             continue
-        if not found or (one.role is Part.USER and found[-1][1]):
-            found.append(([], []))
-        found[-1][one.role is Part.ASSISTANT].append(text)
-    return [Exchange(tuple(asked), tuple(answered)) for asked, answered in found]
+        if not pairs or (message.role is Part.USER and pairs[-1][1]):
+            pairs.append(([], []))
+        pairs[-1][message.role is Part.ASSISTANT].append(text)
+    return [Exchange(tuple(asked), tuple(answered)) for asked, answered in pairs]
 
 
 @lru_cache(maxsize=1 << 10)
@@ -78,15 +77,15 @@ def line(exchange: Exchange, *, short: bool = False) -> str:
     ... )
     '- Could you add tests for the login → I added auth_test.py with 12 cases'
     """
-    asked, did = (_told(texts, marks=0 if short else MARKS) for texts in (exchange.asked, exchange.answered))
+    asked, did = (_gist(texts, marks=0 if short else MARKS) for texts in (exchange.asked, exchange.answered))
     return one_line(f"- {asked or '(nothing)'} → {did}" if did else f"- {asked}")
 
 
 def kept(texts: Iterable[str]) -> KeptExchange:
     """The decisions, errors, files and figures of texts, each once, in order."""
-    each = [_kept(text) for text in texts]
+    kept_each = [_kept(text) for text in texts]
     parts = (
-        dict.fromkeys(chain.from_iterable(getattr(one, name) for one in each))
+        dict.fromkeys(chain.from_iterable(getattr(kept_text, name) for kept_text in kept_each))
         for name in ("decisions", "errors", "files", "figures")
     )
     return KeptExchange(*map(tuple, parts))
@@ -96,13 +95,13 @@ def kept(texts: Iterable[str]) -> KeptExchange:
 def _kept(text: str) -> KeptExchange:
     """Kept for a while: a conversation is shortened again with every message."""
     bare = plain(text)
-    told: tuple[list[str], list[str]] = ([], [])
+    headed: tuple[list[str], list[str]] = ([], [])
     for sentence in sentences(bare):
-        for part, heading in zip(told, ("decision", "error"), strict=True):
+        for part, heading in zip(headed, ("decision", "error"), strict=True):
             if lexicon.found("kept", sentence.lower(), under=heading):
                 part.append(one_line(forms.key_fact(sentence)))
     figures = (one_line(figure) for figure in _FIGURE.findall(bare))
-    return KeptExchange(tuple(told[0]), tuple(told[1]), tuple(_FILE.findall(bare)), tuple(figures))
+    return KeptExchange(tuple(headed[0]), tuple(headed[1]), tuple(_FILE.findall(bare)), tuple(figures))
 
 
 def plain(text: str) -> str:
@@ -124,16 +123,16 @@ _FILE = re.compile(
 _FIGURE = re.compile(r"(?:[^\W\d_][\w-]{1,20} )?(?<![\w.,])[$€£¥]?\d[\d.,:/]*\d?\s?(?:%|[^\W\d_]{1,12})?")
 
 
-def _told(texts: Sequence[str], *, marks: int) -> str:
+def _gist(texts: Sequence[str], *, marks: int) -> str:
     """The clause that says most of what was said, and what must not be lost with the rest."""
     whole = "\n".join(map(plain, texts)).strip()
     if not whole:
         return ""
-    said = _best(whole)
+    gist = _best(whole)
     must = kept([whole])
-    lost = [one for one in (*must.decisions, *must.errors, *must.files, *must.figures) if one not in said]
-    few = [one for one in lost if not any(one != other and one in other for other in lost)][:marks]
-    return f"{said} [{'; '.join(few)}]" if few else said
+    lost = [mark for mark in (*must.decisions, *must.errors, *must.files, *must.figures) if mark not in gist]
+    few = [mark for mark in lost if not any(mark != longer and mark in longer for longer in lost)][:marks]
+    return f"{gist} [{'; '.join(few)}]" if few else gist
 
 
 def _best(text: str) -> str:
@@ -170,7 +169,7 @@ class KeptHistory:
     """How many of the last exchanges stand word for word, and how many before as a line each (cortex)."""
 
     verbatim: int = 3
-    told: int = 10
+    as_line: int = 10
 
 
 def compress(
@@ -181,18 +180,18 @@ def compress(
     summarize: Summarize | None = None,
 ) -> ToldHistory:
     """As much of the conversation as fits, the newest first."""
-    found = exchanges(messages)
+    talk = exchanges(messages)
     taken = _TakenTurns(ruler, room)
-    place = 0
-    for place, one in enumerate(reversed(found)):
-        if not taken.take(one, whole=place < keep.verbatim, told=place < keep.verbatim + keep.told):
+    back = 0
+    for back, exchange in enumerate(reversed(talk)):
+        if not taken.take(exchange, whole=back < keep.verbatim, as_line=back < keep.verbatim + keep.as_line):
             break
     else:
-        place = len(found)
-    early = found[: len(found) - place]
+        back = len(talk)
+    early = talk[: len(talk) - back]
     if early:
         taken.paragraph(early, summarize)
-    return taken.told(len(found))
+    return taken.shortened(len(talk))
 
 
 def wanted(messages: Sequence[Message], ruler: Ruler, keep: KeptHistory) -> int:
@@ -211,31 +210,31 @@ class _TakenTurns:
         self._tokens = 0
         self._shown = 0
 
-    def take(self, one: Exchange, *, whole: bool, told: bool) -> bool:
+    def take(self, exchange: Exchange, *, whole: bool, as_line: bool) -> bool:
         """Take an exchange as fully as it may be and fits; whether it fits at all."""
         if whole and not self._lines:
-            messages = [*one.messages]
+            messages = [*exchange.messages]
             if self._pay(sum(self._ruler.message(message.content) for message in messages)):
                 self._verbatim[:0] = messages
                 self._shown += 1
                 return True
-        return told and any(self._line(line(one, short=short)) for short in (False, True))
+        return as_line and any(self._line(line(exchange, short=short)) for short in (False, True))
 
     def paragraph(self, early: Sequence[Exchange], summarize: Summarize | None) -> None:
         """One paragraph for all that is older: by a model, or what must not be lost."""
-        by_model = summarize([line(one) for one in early], PARAGRAPH_WORDS) if summarize else None
+        by_model = summarize([line(exchange) for exchange in early], PARAGRAPH_WORDS) if summarize else None
         if by_model and self._line(one_line(by_model), counts=False):
             return
-        said = ""
+        paragraph = ""
         for part in _parts(early):
-            longer = f"{said} {part}".strip()
+            longer = f"{paragraph} {part}".strip()
             if len(longer.split()) > PARAGRAPH_WORDS or self._cost(longer) > self._room:
                 continue
-            said = longer
-        if said:
-            self._line(said, counts=False)
+            paragraph = longer
+        if paragraph:
+            self._line(paragraph, counts=False)
 
-    def told(self, of: int) -> ToldHistory:
+    def shortened(self, of: int) -> ToldHistory:
         """All of it."""
         return ToldHistory(tuple(self._verbatim), tuple(self._lines), self._tokens, self._shown, of)
 
@@ -260,7 +259,7 @@ class _TakenTurns:
 
 def _parts(early: Sequence[Exchange]) -> Iterator[str]:
     """What a paragraph is made of, what matters most first."""
-    texts = [text for one in early for text in (*one.asked, *one.answered)]
+    texts = [text for exchange in early for text in (*exchange.asked, *exchange.answered)]
     must = kept(texts)
     yield from (f"Decided: {decision}." for decision in reversed(must.decisions))
     if must.errors:
@@ -269,6 +268,6 @@ def _parts(early: Sequence[Exchange]) -> Iterator[str]:
         yield f"Files: {', '.join(must.files[-40:])}."
     if must.figures:
         yield f"Figures: {', '.join(must.figures[-40:])}."
-    topics = [one_line(forms.label("\n".join(one.asked))) for one in early if one.asked]
+    topics = [one_line(forms.label("\n".join(exchange.asked))) for exchange in early if exchange.asked]
     if topics:
         yield f"Earlier topics: {'; '.join(dict.fromkeys(topics[-TOPICS:]))}."

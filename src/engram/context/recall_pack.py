@@ -48,17 +48,17 @@ class PackRequest:
     """Those that the message sets off, each with the word that did."""
 
 
-def build(asked: PackRequest, tools: Tools) -> RecallPack:
+def build(request: PackRequest, tools: Tools) -> RecallPack:
     """The document."""
     now, most = tools.here(), tools.config.context.pack_words
     head = f"# Recall pack {now:%Y-%m-%d}\n{NOTE}"
-    wanted = sections(gather(asked.view, asked.workspace, now, tools), asked, now)
-    made, left = _laid_out(wanted, words_in(head), most)
-    pages = _pages(asked, made, left, now, tools)
-    told = [section for section in (*made, *pages) if section.text]
-    text = "\n\n".join((head, *(section.text for section in told))) + "\n"
-    triggered = tuple(one.id for one, _ in asked.triggers)
-    return RecallPack(text, (*made, *pages), words_in(text), most, f"{now:%Y-%m-%d}", triggered)
+    wanted = sections(gather(request.view, request.workspace, now, tools), request, now)
+    laid_out, free = _laid_out(wanted, words_in(head), most)
+    pages = _pages(request, laid_out, free, now, tools)
+    filled = [section for section in (*laid_out, *pages) if section.text]
+    text = "\n\n".join((head, *(section.text for section in filled))) + "\n"
+    triggered = tuple(trigger.id for trigger, _ in request.triggers)
+    return RecallPack(text, (*laid_out, *pages), words_in(text), most, f"{now:%Y-%m-%d}", triggered)
 
 
 def _laid_out(wanted: Sequence[DocumentSection], head: int, most: int) -> tuple[list[BriefSection], int]:
@@ -69,25 +69,25 @@ def _laid_out(wanted: Sequence[DocumentSection], head: int, most: int) -> tuple[
     total = sum(section.room for section in wanted) + BUFFER_WORDS
     if total > most:
         share = most / total
-        wanted = [replace(one, room=int(one.room * share)) for one in wanted]
-    free = max(0, most - head - sum(one.room for one in wanted))
+        wanted = [replace(section, room=int(section.room * share)) for section in wanted]
+    free = max(0, most - head - sum(section.room for section in wanted))
     buffer = min(free, BUFFER_WORDS)
-    made, left = lay_out(wanted, buffer)
-    return made, left + free - buffer
+    laid_out, rest = lay_out(wanted, buffer)
+    return laid_out, rest + free - buffer
 
 
 def _pages(
-    asked: PackRequest, made: Sequence[BriefSection], room: int, now: datetime, tools: Tools
+    request: PackRequest, laid_out: Sequence[BriefSection], room: int, now: datetime, tools: Tools
 ) -> list[BriefSection]:
     """What triggers load, in the words that are left."""
-    known = {one for section in made for one in section.ids}
-    pages = list(dict.fromkeys(page for trigger, _ in asked.triggers for page in trigger.pages))
-    found = [one for one in load(pages, asked.view, now, tools) if one.id not in known]
-    if not found:
+    told_ids = {id_ for section in laid_out for id_ in section.ids}
+    pages = list(dict.fromkeys(page for trigger, _ in request.triggers for page in trigger.pages))
+    memories = [memory for memory in load(pages, request.view, now, tools) if memory.id not in told_ids]
+    if not memories:
         return []
     today = now.date()
-    items = tuple(told(one, stale_mark(one, today)) for one in found)
-    words = ", ".join(dict.fromkeys(one_line(word) for _, word in asked.triggers))
+    items = tuple(memory_item(memory, stale_mark(memory, today)) for memory in memories)
+    words = ", ".join(dict.fromkeys(one_line(word) for _, word in request.triggers))
     return [LAYOUT.lay_out(DocumentSection("pages", f"## Loaded for: {words}", items), room)]
 
 
@@ -112,14 +112,14 @@ def matching(message: str, triggers: Iterable[Trigger]) -> list[tuple[Trigger, s
     if not message.strip():
         return []
     stems, lower = terms(message), message.casefold()
-    found = [
-        (trigger, next((word for word in trigger.words if _said(word, stems, lower)), ""))
-        for trigger in triggers
+    first_words = [
+        (trigger, next((word for word in trigger.words if _is_said(word, stems, lower)), ""))
+        for trigger in sorted(triggers, key=lambda trigger: (trigger.words, trigger.id))
     ]
-    return sorted(((one, word) for one, word in found if word), key=lambda pair: (pair[0].words, pair[0].id))
+    return [(trigger, word) for trigger, word in first_words if word]
 
 
-def _said(word: str, stems: Sequence[str], lower: str) -> bool:
+def _is_said(word: str, stems: Sequence[str], lower: str) -> bool:
     """Whether a word or phrase is said: as it is written, or in other forms of its words."""
     written = word.casefold()
     bounds = (r"(?<!\w)", r"(?!\w)") if written.isascii() else ("", "")
@@ -137,7 +137,6 @@ def _said(word: str, stems: Sequence[str], lower: str) -> bool:
 #
 # A memory stands in one section only: in the first that asks for it. Open loops that are due stand in today's
 # focus as well, and those of priority P0 among the rules.
-
 
 SECTIONS = (
     DocumentSection("rules", "## P0 constraints", room=200, whole=True),
@@ -160,7 +159,6 @@ DROPPED_DAYS = 60  # days after which it is left out unless today's tasks need i
 # The rules of the pack: a memory and the day come in; whether it is told, and with which mark, goes out.
 #
 # Ages are counted in whole days by the calendar, so that a pack is the same all day.
-
 
 LASTING = frozenset(
     {"preference", "principle", "identity", "relationship", "procedure", "constraint", "instruction"}
@@ -190,11 +188,11 @@ def age(memory: Memory, today: date) -> int:
 
     What came out of a conversation was said then; anything else when it was stored.
     """
-    told = written_moment(memory.details.get("said_at"))
-    said = (told or (memory.happened_at if memory.session else memory.local(memory.created_at))).date()
+    said_at = written_moment(memory.details.get("said_at"))
+    said_on = (said_at or (memory.happened_at if memory.session else memory.local(memory.created_at))).date()
     again = [memory.local(memory.modified_at).date()] if memory.usage.repeated else []
     sure = [memory.local(memory.verified_at).date()] if memory.verified_at else []
-    return max(0, (today - max([said, *again, *sure])).days)
+    return max(0, (today - max([said_on, *again, *sure])).days)
 
 
 def holds(memory: Memory, now: datetime) -> bool:
@@ -246,7 +244,7 @@ def band(days: int) -> int:
     >>> [band(days) for days in (0, 2, 3, 7, 8, 30, 31)]
     [0, 0, 1, 1, 2, 2, 3]
     """
-    return next((place for place, limit in enumerate(BANDS) if days <= limit), len(BANDS))
+    return next((index for index, limit in enumerate(BANDS) if days <= limit), len(BANDS))
 
 
 def by_recency(memory: Memory, today: date) -> tuple[object, ...]:
@@ -265,25 +263,24 @@ def _names(name: str, text: str) -> bool:
 # Sections are filled in order. One that needs more takes from the buffer. What must be whole takes, beyond
 # the buffer, from the last sections first.
 
-
 LAYOUT = Layout(words_in, sure=3, more="- and {count} more")
 
 
 def lay_out(sections: Sequence[DocumentSection], buffer: int) -> tuple[list[BriefSection], int]:
     """The sections that have something to tell, and what is left of the words of all of them."""
     budgets, left = _with_debts(sections, buffer)
-    told: list[BriefSection] = []
+    filled: list[BriefSection] = []
     spare = 0
     for section, budget in zip(sections, budgets, strict=True):
         size = LAYOUT.size(section)
-        made = LAYOUT.lay_out(section, size if section.whole or size <= budget else budget + left)
-        made = replace(made, limit=budget)
+        laid_out = LAYOUT.lay_out(section, size if section.whole or size <= budget else budget + left)
+        laid_out = replace(laid_out, limit=budget)
         if not section.whole:
-            left -= max(0, made.size - budget)
-        spare += max(0, budget - made.size)
-        if made.text or made.left_out:
-            told.append(made)
-    return told, left + spare
+            left -= max(0, laid_out.size - budget)
+        spare += max(0, budget - laid_out.size)
+        if laid_out.text or laid_out.left_out:
+            filled.append(laid_out)
+    return filled, left + spare
 
 
 def _with_debts(sections: Sequence[DocumentSection], buffer: int) -> tuple[list[int], int]:
@@ -292,10 +289,10 @@ def _with_debts(sections: Sequence[DocumentSection], buffer: int) -> tuple[list[
     debt = sum(max(0, LAYOUT.size(section) - section.room) for section in sections if section.whole)
     paid = min(debt, buffer)
     debt -= paid
-    for place in range(len(sections) - 1, -1, -1):
-        if not sections[place].whole:
-            cut = min(debt, budgets[place])
-            budgets[place] -= cut
+    for index in range(len(sections) - 1, -1, -1):
+        if not sections[index].whole:
+            cut = min(debt, budgets[index])
+            budgets[index] -= cut
             debt -= cut
     return budgets, buffer - paid
 
@@ -304,7 +301,7 @@ def _with_debts(sections: Sequence[DocumentSection], buffer: int) -> tuple[list[
 # Lines of the pack: a memory or an open loop comes in; its line at falling length comes out.
 
 
-def told(memory: Memory, mark: str = "") -> DocumentItem:
+def memory_item(memory: Memory, mark: str = "") -> DocumentItem:
     """A memory by its id and words, with what a reader must be warned of."""
     return _item(memory, f"{doubt(memory)}{mark}")
 
@@ -316,8 +313,8 @@ def _item(memory: Memory, mark: str, lead: str = "") -> DocumentItem:
 
 def bare(memory: Memory) -> DocumentItem:
     """Its words alone; at the shortest the first of them."""
-    found = forms_telling(memory)
-    return DocumentItem((memory.id,), tuple(f"- {words}" for words in (*found, *_first_words(found[-1]))))
+    forms = forms_telling(memory)
+    return DocumentItem((memory.id,), tuple(f"- {words}" for words in (*forms, *_first_words(forms[-1]))))
 
 
 def _first_words(words: str) -> tuple[str, ...]:
@@ -331,9 +328,9 @@ def stale_mark(memory: Memory, today: date) -> str:
     return f" (stale: {days} days unchecked)" if goes_stale(memory) and days > STALE_DAYS else ""
 
 
-def conflict(one: Memory, other: Memory) -> DocumentItem:
+def conflict(*pair: Memory) -> DocumentItem:
     """Two memories that cannot both be true, both told."""
-    first, second = sorted((one, other), key=lambda memory: (memory.happened_at, memory.content, memory.id))
+    first, second = sorted(pair, key=lambda memory: (memory.happened_at, memory.content, memory.id))
     pairs = zip(_padded(first), _padded(second), strict=True)
     lines = (f"- CONFLICT, unsettled: [{short_id(first)}] {a} / [{short_id(second)}] {b}" for a, b in pairs)
     return DocumentItem((first.id, second.id), tuple(dict.fromkeys(lines)))
@@ -341,8 +338,8 @@ def conflict(one: Memory, other: Memory) -> DocumentItem:
 
 def _padded(memory: Memory) -> tuple[str, ...]:
     """Three forms: the shortest again where there are fewer."""
-    found = forms_telling(memory)
-    return (*found, *(found[-1:] * (3 - len(found))))
+    forms = forms_telling(memory)
+    return (*forms, *(forms[-1:] * (3 - len(forms))))
 
 
 def _open(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
@@ -377,7 +374,6 @@ def _due(loop: Commitment, today: date) -> str:
 # Every question to the store has a limit and is answered by an index: how large the file is hardly matters.
 # What comes out is sorted by what memories say, never by how they were stored.
 
-
 FIRST = 1_000
 """What always holds is read up to so many."""
 LATEST = 400
@@ -395,20 +391,20 @@ STANDING = frozenset({"project", "principle", "instruction", "relationship"})
 def gather(view: View, workspace: str, now: datetime, tools: Tools) -> dict[str, list[Memory]]:
     """Everything that holds now and belongs to the workspace, part by part; it may be in several."""
 
-    def page(limit: int, **asked: Any) -> list[Memory]:
-        found = tools.store.memories.page(View(view.access, replace(view.filters, **asked)), limit)
-        return _fitting(found, workspace, now)
+    def page(limit: int, **filters: Any) -> list[Memory]:
+        memories = tools.store.memories.page(View(view.access, replace(view.filters, **filters)), limit)
+        return _fitting(memories, workspace, now)
 
     return {
         "rules": [
-            one
-            for one in page(FIRST, priorities=frozenset({Priority.P0}))
-            if one.category != COMMITMENT or state_of(one).is_open
+            memory
+            for memory in page(FIRST, priorities=frozenset({Priority.P0}))
+            if memory.category != COMMITMENT or state_of(memory).is_open
         ],
         "mantra": page(OF_A_KIND, tags_any=MANTRA_TAGS),
         "focus": page(OF_A_KIND, tags_any=FOCUS_TAGS),
         "context": _each_once(
-            [one for one in page(LATEST) if one.category not in {COMMITMENT, "question"}],
+            [memory for memory in page(LATEST) if memory.category not in {COMMITMENT, "question"}],
             page(CORE, layers=frozenset({Layer.CORE})),
             page(OF_A_KIND, categories=STANDING),
         ),
@@ -419,16 +415,16 @@ def gather(view: View, workspace: str, now: datetime, tools: Tools) -> dict[str,
 
 def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[Memory]:
     """The memories of knowledge pages, page by page, the newest of each first."""
-    found: list[Memory] = []
-    for one in pages:
-        kind, _, name = one.partition(":")
-        asked: dict[str, Any] = {_FILTERS[kind]: name if kind == "origin" else frozenset({name})}
-        wanted = View(view.access, replace(view.filters, **asked))
-        found += sorted(
+    memories: list[Memory] = []
+    for page in pages:
+        kind, _, name = page.partition(":")
+        filters: dict[str, Any] = {_FILTERS[kind]: name if kind == "origin" else frozenset({name})}
+        wanted = View(view.access, replace(view.filters, **filters))
+        memories += sorted(
             _fitting(tools.store.memories.page(wanted, OF_A_KIND), "", now),
             key=lambda memory: (-memory.happened_at.timestamp(), memory.content, memory.id),
         )
-    return list({memory.id: memory for memory in found}.values())
+    return list({memory.id: memory for memory in memories}.values())
 
 
 _FILTERS: Mapping[str, str] = {
@@ -437,10 +433,9 @@ _FILTERS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def _fitting(found: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
-    return [
-        one for one in found if holds(one, now) and in_workspace(one, workspace) and may_enter_prompts(one)
-    ]
+def _fitting(memories: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
+    current = (memory for memory in memories if holds(memory, now))
+    return [memory for memory in current if in_workspace(memory, workspace) and may_enter_prompts(memory)]
 
 
 def _each_once(*lists: Sequence[Memory]) -> list[Memory]:
@@ -458,43 +453,44 @@ Pair = tuple[Memory, Memory]
 Loop = tuple[Commitment, Memory]
 
 
-def sections(found: Mapping[str, list[Memory]], asked: PackRequest, now: datetime) -> list[DocumentSection]:
+def sections(parts: Mapping[str, list[Memory]], request: PackRequest, now: datetime) -> list[DocumentSection]:
     """Every section in its order. What two of them ask for stands in the one that is filled first here."""
     day = now.date()
-    loops = [(loop(memory, now), memory) for memory in asked.loops if may_enter_prompts(memory)]
+    loops = [(loop(memory, now), memory) for memory in request.loops if may_enter_prompts(memory)]
     coming = _coming(loops, day)
-    choice = _Choice(asked, day, [one[1].content for one in coming if _is_due(one, day)])
-    weighed = {
-        name: sorted(memories, key=lambda one: (not one.pinned, -one.importance, one.content, one.id))
-        for name, memories in found.items()
-    }
-    told = {
+    choice = _Choice(request, day, [entry[1].content for entry in coming if _is_due(entry, day)])
+
+    def by_weight(memory: Memory) -> tuple[object, ...]:
+        return (not memory.pinned, -memory.importance, memory.content, memory.id)
+
+    weighed = {name: sorted(memories, key=by_weight) for name, memories in parts.items()}
+    items = {
         "rules": choice.lines(weighed["rules"]),  # all of them, whatever their age
         "mantra": tuple(map(bare, choice.fit(weighed["mantra"])[:1])),
-        "focus": _focus(found["focus"], coming, asked.tasks, day, choice)[:FOCUS_MOST],
+        "focus": _focus(parts["focus"], coming, request.tasks, day, choice)[:FOCUS_MOST],
         "accounts": choice.items(weighed["accounts"]),
         "procedures": choice.items(weighed["procedures"]),
-        "context": choice.disputes(asked.conflicts),
-        "commitments": tuple(_open(*one, day) for one in loops if one[0].state is LoopState.OPEN),
-        "waiting": tuple(_waiting(*one, day) for one in loops if one[0].state is LoopState.WAITING),
+        "context": choice.disputes(request.conflicts),
+        "commitments": tuple(_open(*entry, day) for entry in loops if entry[0].state is LoopState.OPEN),
+        "waiting": tuple(_waiting(*entry, day) for entry in loops if entry[0].state is LoopState.WAITING),
     }
-    recent = choice.fit(sorted(found["context"], key=lambda one: by_recency(one, day)))
-    told["context"] += choice.lines(recent[:CONTEXT])
-    return [replace(section, items=told[section.name]) for section in SECTIONS]
+    recent = choice.fit(sorted(parts["context"], key=lambda memory: by_recency(memory, day)))
+    items["context"] += choice.lines(recent[:CONTEXT])
+    return [replace(section, items=items[section.name]) for section in SECTIONS]
 
 
 class _Choice:
     """What is told already and what may still be. Lives for one pack, in one thread."""
 
-    def __init__(self, asked: PackRequest, day: date, due: Sequence[str]) -> None:
+    def __init__(self, request: PackRequest, day: date, due: Sequence[str]) -> None:
         self._day = day
-        self._tasks = Tasks([*asked.tasks, asked.message, *due])
+        self._tasks = Tasks([*request.tasks, request.message, *due])
         opponents: dict[str, set[str]] = {}
-        for one, other in asked.conflicts:
-            opponents.setdefault(one.id, set()).add(other.id)
-            opponents.setdefault(other.id, set()).add(one.id)
-        self._marks = {one: f" (conflict with [{min(others)[:8]}])" for one, others in opponents.items()}
-        self._told = {memory.id for memory in asked.loops}
+        for memory, other in request.conflicts:
+            opponents.setdefault(memory.id, set()).add(other.id)
+            opponents.setdefault(other.id, set()).add(memory.id)
+        self._marks = {id_: f" (conflict with [{min(others)[:8]}])" for id_, others in opponents.items()}
+        self._told_ids = {memory.id for memory in request.loops}
 
     def items(self, memories: Iterable[Memory]) -> tuple[DocumentItem, ...]:
         """Lines of those that fit."""
@@ -502,57 +498,57 @@ class _Choice:
 
     def fit(self, memories: Iterable[Memory]) -> list[Memory]:
         """Those that are not told yet and not too old; from now on they are told."""
-        kept = [
+        fitting = [
             memory
             for memory in memories
-            if memory.id not in self._told
+            if memory.id not in self._told_ids
             and not is_too_old(memory, self._day)
             and not is_dropped(memory, self._day, self._tasks)
         ]
-        self._told.update(one.id for one in kept)
-        return kept
+        self._told_ids.update(memory.id for memory in fitting)
+        return fitting
 
     def disputes(self, pairs: Iterable[Pair]) -> tuple[DocumentItem, ...]:
         """Both sides of each conflict that is not too old to matter."""
         fresh = [
             pair
             for pair in pairs
-            if not any(is_too_old(one, self._day) or not may_enter_prompts(one) for one in pair)
+            if not any(is_too_old(memory, self._day) or not may_enter_prompts(memory) for memory in pair)
         ]
-        found = tuple(sorted({conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
-        self._told.update(one for item in found for one in item.ids)
-        return found
+        items = tuple(sorted({conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
+        self._told_ids.update(id_ for item in items for id_ in item.ids)
+        return items
 
     def lines(self, memories: Iterable[Memory]) -> tuple[DocumentItem, ...]:
         """Each with its marks; from now on they are told."""
-        found = []
-        for one in memories:
-            self._told.add(one.id)
-            mark = self._marks.get(one.id, "") + stale_mark(one, self._day)
-            found.append(told(one, mark))
-        return tuple(found)
+        items = []
+        for memory in memories:
+            self._told_ids.add(memory.id)
+            mark = self._marks.get(memory.id, "") + stale_mark(memory, self._day)
+            items.append(memory_item(memory, mark))
+        return tuple(items)
 
 
 def _focus(
     tagged: Iterable[Memory], coming: Sequence[Loop], tasks: Sequence[str], day: date, choice: _Choice
 ) -> tuple[DocumentItem, ...]:
     """Today's tasks, what is due, what was marked for today, and then what is due soon."""
-    marked = [one for one in tagged if "focus" in one.tags or age(one, day) == 0]
+    marked = [memory for memory in tagged if "focus" in memory.tags or age(memory, day) == 0]
     return (
         *(DocumentItem((), (f"- {one_line(task)}",)) for task in tasks if task.strip()),
-        *(_due_today(*one, day) for one in coming if _is_due(one, day)),
-        *choice.items(sorted(marked, key=lambda one: by_recency(one, day))),
-        *(_due_today(*one, day) for one in coming if not _is_due(one, day)),
+        *(_due_today(*entry, day) for entry in coming if _is_due(entry, day)),
+        *choice.items(sorted(marked, key=lambda entry: by_recency(entry, day))),
+        *(_due_today(*entry, day) for entry in coming if not _is_due(entry, day)),
     )
 
 
 def _coming(loops: Sequence[Loop], day: date) -> list[Loop]:
     """Open commitments that are due within a week, or have been not long ago; the most urgent first."""
     since, until = day - timedelta(days=LATE), day + timedelta(days=SOON)
-    found = [(one.due, memory.content, memory.id, (one, memory)) for one, memory in loops if one.due]
-    found.sort(key=lambda row: row[:3])
-    return [both for due, _, _, both in found if since <= last_day(due) <= until]
+    dated = [(loop_.due, memory.content, memory.id, (loop_, memory)) for loop_, memory in loops if loop_.due]
+    dated.sort(key=lambda row: row[:3])
+    return [entry for due, _, _, entry in dated if since <= last_day(due) <= until]
 
 
-def _is_due(one: Loop, day: date) -> bool:
-    return one[0].due is not None and last_day(one[0].due) <= day
+def _is_due(entry: Loop, day: date) -> bool:
+    return entry[0].due is not None and last_day(entry[0].due) <= day

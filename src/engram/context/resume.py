@@ -64,7 +64,6 @@ SECTIONS: Mapping[str, ResumeSection] = MappingProxyType(
 # ---------------------------------------------------------------- resume rules
 # The rules of a resume: numbers about memories come in; what is told, and in how much room, goes out.
 
-
 HIGH = frozenset({"identity", "constraint"})
 HIGH_TAGS = HIGH | {"bootstrap"}
 LOW = frozenset({"preference", "insight", "procedure"})
@@ -94,15 +93,15 @@ def allot(wanted: Mapping[str, int], budget: int) -> dict[str, int]:
     >>> allot({"core": 100, "sessions": 900, "working": 0, "recent": 50, "buffer": 900}, 1_000)
     {'core': 100, 'sessions': 850, 'working': 0, 'recent': 50, 'buffer': 0}
     """
-    floors = {name: min(wanted[name], int(budget * one.kept_free)) for name, one in SECTIONS.items()}
-    found: dict[str, int] = {}
-    left = budget
-    for name, one in SECTIONS.items():
+    floors = {name: min(wanted[name], int(budget * section.kept_free)) for name, section in SECTIONS.items()}
+    rooms: dict[str, int] = {}
+    free = budget
+    for name, section in SECTIONS.items():
         del floors[name]
-        most = min(wanted[name], int(budget * one.share), left - sum(floors.values()))
-        found[name] = max(0, most)
-        left -= found[name]
-    return found
+        most = min(wanted[name], int(budget * section.share), free - sum(floors.values()))
+        rooms[name] = max(0, most)
+        free -= rooms[name]
+    return rooms
 
 
 def relevance(cosine: float, space: Thresholds) -> float:
@@ -128,9 +127,9 @@ def gain(memory: Memory) -> float:
 
 def choose(scored: Iterable[tuple[float, Memory]], floor: float, most: int) -> list[Memory]:
     """Those that are near enough, the nearest first; the same whatever order they came in."""
-    kept = [(score, memory) for score, memory in scored if round(score, 6) >= floor]
-    kept.sort(key=lambda pair: (-round(pair[0], 6), -pair[1].importance, pair[1].happened_at, pair[1].id))
-    return [memory for _, memory in kept[:most]]
+    near = [(score, memory) for score, memory in scored if round(score, 6) >= floor]
+    near.sort(key=lambda pair: (-round(pair[0], 6), -pair[1].importance, pair[1].happened_at, pair[1].id))
+    return [memory for _, memory in near[:most]]
 
 
 def in_workspace(memory: Memory, workspace: str) -> bool:
@@ -156,7 +155,6 @@ def in_workspace(memory: Memory, workspace: str) -> bool:
 # Everything is read in bounded pieces: the latest memories, the last lines of the ledger, and those of a
 # layer that lie nearest to the middle of what goes on. Nothing is counted as a use.
 
-
 LATEST = 400
 """So many of the newest memories are looked at."""
 EVENTS = 300
@@ -171,22 +169,22 @@ SESSION = "session"
 def gather(view: View, workspace: str, tools: Tools) -> dict[str, list[Memory]]:
     """What each section may tell. A memory stands in one section only."""
     latest = _here(tools.store.memories.page(view, LATEST), workspace)
-    told: set[str] = set()
-    sessions = _fresh(_sessions(view, workspace, tools), told, "sessions")
+    taken: set[str] = set()
+    sessions = _fresh(_sessions(view, workspace, tools), taken, "sessions")
     changed = _changed(view, workspace, tools)
     new = [memory for memory in latest if memory.layer is Layer.BUFFER]
     middle = _middle((new[:AROUND], sessions, changed[:AROUND]), tools)
     core = _near(view, Layer.CORE, middle, workspace, tools)
     working = _near(view, Layer.WORKING, middle, workspace, tools)
-    altered = [one for one in changed if one.layer is not Layer.BUFFER or one.version > 1]
+    altered = [memory for memory in changed if memory.layer is not Layer.BUFFER or memory.version > 1]
     return {
-        "core": _fresh(choose(core, _floor(middle, CORE_RELEVANCE), SECTIONS["core"].most), told, "core"),
+        "core": _fresh(choose(core, _floor(middle, CORE_RELEVANCE), SECTIONS["core"].most), taken, "core"),
         "sessions": sessions,
         "working": _fresh(
-            choose(working, _floor(middle, WORKING_RELEVANCE), SECTIONS["working"].most), told, "working"
+            choose(working, _floor(middle, WORKING_RELEVANCE), SECTIONS["working"].most), taken, "working"
         ),
-        "recent": _fresh(altered, told, "recent"),
-        "buffer": _fresh(new, told, "buffer"),
+        "recent": _fresh(altered, taken, "recent"),
+        "buffer": _fresh(new, taken, "buffer"),
     }
 
 
@@ -199,12 +197,12 @@ def _here(memories: Iterable[Memory], workspace: str) -> list[Memory]:
     return [memory for memory in memories if in_workspace(memory, workspace)]
 
 
-def _fresh(memories: Iterable[Memory], told: set[str], section: str) -> list[Memory]:
+def _fresh(memories: Iterable[Memory], taken: set[str], section: str) -> list[Memory]:
     """Those that are not told yet and may be; from now on they are."""
-    fit = (memory for memory in memories if memory.id not in told and may_enter_prompts(memory))
-    found = list(islice(fit, SECTIONS[section].most))
-    told.update(memory.id for memory in found)
-    return found
+    fit = (memory for memory in memories if memory.id not in taken and may_enter_prompts(memory))
+    fresh = list(islice(fit, SECTIONS[section].most))
+    taken.update(memory.id for memory in fresh)
+    return fresh
 
 
 def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
@@ -213,11 +211,11 @@ def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
     What was merely said in a session is no note of it.
     """
     pages = (
-        tools.store.memories.page(_with(view, **asked), LATEST // 4)
-        for asked in ({"origin_prefix": f"{SESSION}:"}, {"tags_any": frozenset({SESSION})})
+        tools.store.memories.page(_with(view, **filters), LATEST // 4)
+        for filters in ({"origin_prefix": f"{SESSION}:"}, {"tags_any": frozenset({SESSION})})
     )
-    found = {one.id: one for page in pages for one in _here(page, workspace)}
-    return sorted(found.values(), key=lambda one: (one.happened_at, one.id), reverse=True)
+    notes = {note.id: note for page in pages for note in _here(page, workspace)}
+    return sorted(notes.values(), key=lambda note: (note.happened_at, note.id), reverse=True)
 
 
 def _changed(view: View, workspace: str, tools: Tools) -> list[Memory]:
@@ -228,8 +226,8 @@ def _changed(view: View, workspace: str, tools: Tools) -> list[Memory]:
     keys = tools.store.memories.keys(ids)
     allowed = tools.store.memories.allow(view, list(keys.values()))
     read = tools.store.memories.read(sorted(allowed))
-    found = {memory.id: memory for memory in read.values()}
-    return _here((found[one] for one in ids if one in found), workspace)
+    by_id = {memory.id: memory for memory in read.values()}
+    return _here((by_id[id_] for id_ in ids if id_ in by_id), workspace)
 
 
 def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> tuple[Space, Floats] | None:
@@ -262,11 +260,12 @@ def _near(
     most = max(section.most for section in SECTIONS.values()) * (WIDER if workspace else 1)
     layered = _with(view, layers=frozenset({layer}))
     if middle is None:
-        return [(gained(one), one) for one in _here(tools.store.memories.page(layered, most), workspace)]
+        page = tools.store.memories.page(layered, most)
+        return [(gained(memory), memory) for memory in _here(page, workspace)]
     space = thresholds(middle[0].key)
     cosines: dict[int, float] = {}
-    for asked in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
-        cosines |= dict(tools.index.search(*middle, most, _with(layered, **asked)))
+    for filters in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
+        cosines |= dict(tools.index.search(*middle, most, _with(layered, **filters)))
     read = tools.store.memories.read(sorted(cosines))
     return [
         (relevance(cosines[key], space) + gained(memory), memory)
@@ -284,8 +283,8 @@ _CLASSES: tuple[dict[str, Any], ...] = (
 )
 
 
-def _with(view: View, **asked: Any) -> View:
-    return View(view.access, replace(view.filters, **asked))
+def _with(view: View, **filters: Any) -> View:
+    return View(view.access, replace(view.filters, **filters))
 
 
 FORMS = ("full", "compact")
@@ -310,22 +309,22 @@ class ResumeRequest:
     workspace: str = ""
 
 
-def resume(asked: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
+def resume(request: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
     """The document, section by section."""
     now = tools.here()
     head = f"# Resume {now:%Y-%m-%d}\n{NOTE}"
-    found = gather(asked.view, asked.workspace, tools)
-    wanted = {name: _section(name, memories, asked.form) for name, memories in found.items()}
+    gathered = gather(request.view, request.workspace, tools)
+    wanted = {name: _section(name, memories, request.form) for name, memories in gathered.items()}
     sizes = {name: LAYOUT.size(section) for name, section in wanted.items()}
-    rooms = allot(sizes, max(0, asked.budget - len(head)))
-    told = [
+    rooms = allot(sizes, max(0, request.budget - len(head)))
+    sections = [
         LAYOUT.lay_out(wanted[name], rooms[name], _summary(name, memories, shorten))
-        for name, memories in found.items()
+        for name, memories in gathered.items()
         if memories
     ]
-    text = "\n".join((head, *(section.text for section in told if section.text)))
-    kept = tuple(section for section in told if section.text or section.left_out)
-    return Resume(text if len(text) <= asked.budget else "", kept, asked.budget, asked.form, now)
+    text = "\n".join((head, *(section.text for section in sections if section.text)))
+    kept = tuple(section for section in sections if section.text or section.left_out)
+    return Resume(text if len(text) <= request.budget else "", kept, request.budget, request.form, now)
 
 
 def _section(name: str, memories: Iterable[Memory], form: str) -> DocumentSection:
@@ -335,29 +334,29 @@ def _section(name: str, memories: Iterable[Memory], form: str) -> DocumentSectio
 
 def _lines(memory: Memory, form: str) -> tuple[str, ...]:
     """The lines that may tell a memory, the fullest first; the compact form begins with its key fact."""
-    told = forms_telling(memory)
+    forms = forms_telling(memory)
     if form == "compact":
-        short = len(told[0]) <= COMPACT
-        key = told[0] if short else one_line(memory.forms.key_fact) or told[-1]
-        return tuple(f"- {words}" for words in told if len(words) <= len(key)) or (f"- {key}",)
+        short = len(forms[0]) <= COMPACT
+        key = forms[0] if short else one_line(memory.forms.key_fact) or forms[-1]
+        return tuple(f"- {words}" for words in forms if len(words) <= len(key)) or (f"- {key}",)
     mark = f"- [{short_id(memory)}] ({memory.happened_at:%Y-%m-%d}) "
-    return tuple(f"{mark}{words}{doubt(memory)}" for words in told)
+    return tuple(f"{mark}{words}{doubt(memory)}" for words in forms)
 
 
 def _summary(name: str, memories: Sequence[Memory], shorten: Shorten) -> Shorter:
     """What makes a summary of a section where that may say more than shorter forms, and nothing is secret."""
 
-    def made(room: int) -> tuple[str, str] | None:
+    def summarise(room: int) -> tuple[str, str] | None:
         if room < LEAST_FOR_A_MODEL or any(memory.tier is not Tier.CLEAR for memory in memories):
             return None
         return shorten(f"{name}:{_digest(memories, room)}", memories, room - 1)
 
-    return made
+    return summarise
 
 
 def _digest(memories: Sequence[Memory], room: int) -> str:
     """What a summary is known by: which memories it was made of, in which version, for how much room."""
-    told = "\n".join(
+    source = "\n".join(
         (str(room), *(f"{memory.id} {memory.version} {memory.content_hash}" for memory in memories))
     )
-    return sha256(told.encode()).hexdigest()[:32]
+    return sha256(source.encode()).hexdigest()[:32]

@@ -107,8 +107,8 @@ def signs(message: str, before: str, vectors: Floats, recent: Floats, space_key:
     """The signs of a message. `vectors`: its own, then its sentences'; `recent`: turns, oldest first."""
     talk, parts = talk_of(space_key), sentences(message)
     nearest = [float(cosines(recent[-LATELY:], vector).max()) for vector in vectors[1:]]
-    asking = [at for at, part in enumerate(parts) if _asks(part)]
-    question = " ".join(parts[at] for at in asking).lower()
+    asking = [index for index, part in enumerate(parts) if _asks(part)]
+    question = " ".join(parts[index] for index in asking).lower()
     whole = message.lower()
 
     def far(value: float) -> float:
@@ -117,21 +117,21 @@ def signs(message: str, before: str, vectors: Floats, recent: Floats, space_key:
     return Signs(
         near=far(cosine(vectors[0], recent[-1])),
         tail=far(nearest[-1]),
-        fresh=far(min(nearest[at] for at in asking)) if asking else 0.0,
+        fresh=far(min(nearest[index] for index in asking)) if asking else 0.0,
         words=math.log1p(len(content_words(message))),
         asks=float(bool(asking)),
         answers=float(_asks(before)),
-        listener=_found("listener", question),
-        leaning=_found("leaning", question),
-        back=_found("back", whole),
-        aside=_found("aside", whole),
-        own=_found("own", whole) if not asking else 0.0,
+        listener=_says("listener", question),
+        leaning=_says("leaning", question),
+        back=_says("back", whole),
+        aside=_says("aside", whole),
+        own=_says("own", whole) if not asking else 0.0,
     )
 
 
-def score(found: Signs) -> float:
+def score(seen: Signs) -> float:
     """How likely a message with these signs opens a topic, 0 to 1."""
-    total = BIAS + sum(weight * value for weight, value in zip(astuple(WEIGHTS), astuple(found), strict=True))
+    total = BIAS + sum(weight * value for weight, value in zip(astuple(WEIGHTS), astuple(seen), strict=True))
     return 1.0 / (1.0 + math.exp(-total))
 
 
@@ -149,9 +149,9 @@ STEADY = 0.2
 
 def talk_of(space_key: str) -> TopicTalk:
     """What cosines mean in a space; guessed from its noise where nobody measured."""
-    known = SPACES.get(space_key.partition("/")[0])
-    if known is not None:
-        return known
+    measured = SPACES.get(space_key.partition("/")[0])
+    if measured is not None:
+        return measured
     noise = thresholds(space_key)
     return TopicTalk(
         noise.noise_mean + noise.noise_sd, 1.5 * noise.noise_sd, noise.noise_mean + noise.noise_sd
@@ -162,7 +162,7 @@ def _asks(text: str) -> bool:
     return _ASKING.search(text) is not None or is_question(text)
 
 
-def _found(heading: str, lower: str) -> float:
+def _says(heading: str, lower: str) -> float:
     return float(bool(lower) and lexicon.found("topic_turns", lower, under=heading))
 
 
@@ -171,7 +171,6 @@ def _found(heading: str, lower: str) -> float:
 #
 # "ok, deploy it" says little by itself. Blended with the centroid of the last turns it asks about what they
 # were about.
-
 
 ALPHA = 0.3
 """What the newest turn weighs in the centroid."""
@@ -241,7 +240,6 @@ def away(to_centroid: float, space: Space) -> float:
 # It holds the last 20 exchanges, in this process alone. After 30 seconds an exchange may be promoted to
 # working memory; until then "that" means something in here.
 
-
 CAPACITY = 20
 PROMOTED_AFTER = timedelta(seconds=30)
 
@@ -296,7 +294,8 @@ class SensoryBuffer:
 
     def due(self, now: datetime) -> list[HeardExchange]:
         """Exchanges that are old enough for working memory and have not been offered to it."""
-        return [one for one in self._ring if not one.promoted and now - one.at >= PROMOTED_AFTER]
+        old = (exchange for exchange in self._ring if now - exchange.at >= PROMOTED_AFTER)
+        return [exchange for exchange in old if not exchange.promoted]
 
     def last(self) -> HeardExchange | None:
         """The latest exchange."""
@@ -304,13 +303,13 @@ class SensoryBuffer:
 
     def named(self, most: int = 10) -> tuple[str, ...]:
         """Names that came up lately, the latest first, each once."""
-        names = (name for one in reversed(self._ring) for name in one.entities)
+        names = (name for exchange in reversed(self._ring) for name in exchange.entities)
         return tuple(dict.fromkeys(names))[:most]
 
     def wipe(self) -> None:
         """Overwrite and empty it."""
-        for one in self._ring:
-            one.wipe()
+        for exchange in self._ring:
+            exchange.wipe()
         self._ring.clear()
 
     def __iter__(self) -> Iterator[HeardExchange]:
@@ -322,7 +321,6 @@ class SensoryBuffer:
 
 # ---------------------------------------------------------------- speech
 # Speech: a message comes in; what it does, whom it names and how much it leans on the talk come out.
-
 
 STANDS_ALONE = 7
 """A message with so many telling words needs nothing that was said before."""
@@ -349,7 +347,7 @@ def speech_of(message: str) -> Speech:
 
 def names_in(message: str) -> tuple[str, ...]:
     """The names in a message, each once."""
-    return tuple(one.name for one in entities(message))[:NAMES_MOST]
+    return tuple(entity.name for entity in entities(message))[:NAMES_MOST]
 
 
 def need(message: str) -> float:
@@ -381,11 +379,11 @@ def _leans(sentence: str) -> bool:
     plain = sentence.lower().replace("’", "'")
     if names_in(sentence) or lexicon.found("topic_turns", plain, under="aside"):
         return False
-    done = speech_of(sentence)
-    opening = ("own",) if done is Speech.STATEMENT else ("listener", "mine")
+    speech = speech_of(sentence)
+    opening = ("own",) if speech is Speech.STATEMENT else ("listener", "mine")
     if not any(lexicon.found("topic_turns", plain, under=heading) for heading in opening):
         return True
-    return done is not Speech.STATEMENT and lexicon.found("topic_turns", plain, under="leaning")
+    return speech is not Speech.STATEMENT and lexicon.found("topic_turns", plain, under="leaning")
 
 
 def substance(message: str) -> float:
@@ -408,7 +406,6 @@ def _telling(message: str) -> int:
 # Anticipation: after a turn the next recall is prepared; if the next message goes that way, it is there.
 #
 # It is used when the message lies near enough to where the talk was heading and the preparation is fresh.
-
 
 FRESH = timedelta(seconds=60)
 ALIKE = 0.6
@@ -447,9 +444,9 @@ class Anticipation:
         prepared, self._prepared = self._prepared, None
         if prepared is None:
             return None
-        known = all(name.lower() in prepared.names for name in names)
+        same_names = all(name.lower() in prepared.names for name in names)
         fresh = prepared.space == space and timedelta(0) <= now - prepared.at < FRESH
-        hit = known and fresh and cosine(vector, prepared.vector) > ALIKE
+        hit = same_names and fresh and cosine(vector, prepared.vector) > ALIKE
         self.counted = replace(self.counted, asked=self.counted.asked + 1, hits=self.counted.hits + int(hit))
         return prepared.ids if hit else None
 
@@ -458,7 +455,6 @@ class Anticipation:
 # Clarifying questions: what is not known comes in; the few worth asking now go out.
 #
 # At most two a session, each once a week: somebody who is asked all the time stops answering.
-
 
 A_SESSION = 2
 
@@ -491,7 +487,6 @@ def choose(
 #
 # Seven slots as a rule, nine at most. What falls out while it still stands strong is offered to long-term
 # memory; what faded away is let go.
-
 
 MOST = 9
 BOOST = 0.3
@@ -541,7 +536,7 @@ class WorkingMemory:
 
         The same memory, or the same words, strengthen the slot that is there.
         """
-        same = next((one for one in self._slots if _is_same(one, slot)), None)
+        same = next((held for held in self._slots if _is_same(held, slot)), None)
         if same is not None:
             stronger = max(min(1.0, same.activation + BOOST), slot.activation)
             self._replace(same, replace(same, activation=stronger, used_at=slot.used_at))
@@ -551,8 +546,8 @@ class WorkingMemory:
 
     def touch(self, message: str, now: datetime) -> list[str]:
         """Strengthen what a message speaks of; the ids of those slots."""
-        said = set(terms(message))
-        spoken_of = [slot for slot in self._slots if _speaks_of(said, slot)]
+        stems = set(terms(message))
+        spoken_of = [slot for slot in self._slots if _speaks_of(stems, slot)]
         for slot in spoken_of:
             self._replace(slot, replace(slot, activation=min(1.0, slot.activation + BOOST), used_at=now))
         return [slot.id for slot in spoken_of]
@@ -623,10 +618,10 @@ def _faded(slot: Slot, now: datetime, half_life_minutes: float) -> Slot:
     return replace(slot, activation=slot.activation * left, used_at=max(now, since))
 
 
-def _is_same(one: Slot, other: Slot) -> bool:
-    return (one.memory != "" and one.memory == other.memory) or one.content == other.content
+def _is_same(slot: Slot, other: Slot) -> bool:
+    return (slot.memory != "" and slot.memory == other.memory) or slot.content == other.content
 
 
-def _speaks_of(said: set[str], slot: Slot) -> bool:
+def _speaks_of(stems: set[str], slot: Slot) -> bool:
     telling = set(terms(slot.content))
-    return bool(telling) and len(said & telling) / len(telling) >= TOUCHED
+    return bool(telling) and len(stems & telling) / len(telling) >= TOUCHED

@@ -53,7 +53,7 @@ FADES = 0.8
 WORDS = 12
 READ = 2_000
 STEADY = TopicVerdict(TopicChange.CONTINUATION, 0.0, 1.0)
-Said = tuple[str, str]
+Spoken = tuple[str, str]
 """Who said it (user, assistant), and the words."""
 
 
@@ -92,7 +92,7 @@ class State:
     recent: deque[Floats] = field(default_factory=lambda: deque(maxlen=following.LATELY))
     before: str = ""
     """The words of the last turn."""
-    earlier: list[Said] = field(default_factory=list)
+    earlier: list[Spoken] = field(default_factory=list)
     """History from before the buffer, when it is known."""
 
     def hear(self, message: str, meaning: Meaning | None, now: datetime) -> tuple[HeardExchange, list[Slot]]:
@@ -106,11 +106,11 @@ class State:
             self.momentum = None
             self.recent.clear()
         exchange = HeardExchange(WipeableText(message), now, names, following.speech_of(message))
-        for one in self.buffer.hear(exchange):
-            self.earlier.append(("user", one.message.text))
-            if one.reply.text:
-                self.earlier.append(("assistant", one.reply.text))
-            one.wipe()
+        for leaving in self.buffer.hear(exchange):
+            self.earlier.append(("user", leaving.message.text))
+            if leaving.reply.text:
+                self.earlier.append(("assistant", leaving.reply.text))
+            leaving.wipe()
         del self.earlier[: max(0, len(self.earlier) - HISTORY)]
         self._move(message, meaning)
         self.turns, self.waits = self.turns + 1, True
@@ -154,22 +154,22 @@ class State:
 
     def words(self) -> dict[str, float]:
         """The telling words of the talk lately, with what each counts: what came up again and last, most."""
-        found: dict[str, float] = {}
-        for back, one in enumerate(reversed([*self.buffer][-LATELY:])):
-            for term in set(terms(f"{one.message.text} {one.reply.text}"[:READ])):
-                found[term] = found.get(term, 0.0) + FADES**back
-        best = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:WORDS]
+        weights: dict[str, float] = {}
+        for back, exchange in enumerate(reversed([*self.buffer][-LATELY:])):
+            for term in set(terms(f"{exchange.message.text} {exchange.reply.text}"[:READ])):
+                weights[term] = weights.get(term, 0.0) + FADES**back
+        best = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:WORDS]
         return {term: min(1.0, weight) for term, weight in best}
 
     @property
-    def history(self) -> list[Said]:
+    def history(self) -> list[Spoken]:
         """What was said so far, oldest first."""
-        said = list(self.earlier)
-        for one in self.buffer:
-            said.append(("user", one.message.text))
-            if one.reply.text:
-                said.append(("assistant", one.reply.text))
-        return said
+        spoken = list(self.earlier)
+        for exchange in self.buffer:
+            spoken.append(("user", exchange.message.text))
+            if exchange.reply.text:
+                spoken.append(("assistant", exchange.reply.text))
+        return spoken
 
     def wipe(self) -> None:
         """Overwrite and empty everything."""
@@ -189,9 +189,9 @@ class State:
         import numpy as np
 
         key = meaning.space.key
-        found = following.signs(message, self.before, meaning.rows, np.stack(self.recent), key)
+        signs = following.signs(message, self.before, meaning.rows, np.stack(self.recent), key)
         near = cosine(meaning.whole, self.momentum.centroid)
-        return following.judge(following.score(found), near, self.momentum.confidence, key)
+        return following.judge(following.score(signs), near, self.momentum.confidence, key)
 
     def _move(self, text: str, meaning: Meaning | None) -> None:
         """Let a turn, whoever said it, move the talk."""
@@ -208,10 +208,10 @@ class State:
     def _promote(self, now: datetime) -> list[Slot]:
         """What was said half a minute ago comes to working memory in short words, if it says anything."""
         gone: list[Slot] = []
-        for one in self.buffer.due(now):
-            one.promoted = True
-            words = one.message.text
-            if one.speech is Speech.CONTINUATION or junk_of(words) is not None:
+        for exchange in self.buffer.due(now):
+            exchange.promoted = True
+            words = exchange.message.text
+            if exchange.speech is Speech.CONTINUATION or junk_of(words) is not None:
                 continue
             content = summary(words)
             tokens = self.count_tokens(content)
@@ -227,7 +227,6 @@ HISTORY = 400
 
 # ---------------------------------------------------------------- snapshot
 # Snapshots: a session's state comes in and bytes go out; the other way, what time has left of it.
-
 
 VERSION = 1
 MOST_LOST = 0.8
@@ -265,12 +264,12 @@ class Ages:
 
 def to_bytes(state: State) -> bytearray:
     """The state as bytes; overwrite them when they are sealed."""
-    told = {
+    snapshot = {
         "version": VERSION,
         "exchanges": [*state.buffer],
         "slots": state.working.slots,
         "momentum": _momentum(state.momentum),
-        "recent": [_packed(one) for one in state.recent],
+        "recent": [_packed(vector) for vector in state.recent],
         "before": state.before,
         "turns": state.turns,
         "waits": state.waits,
@@ -279,64 +278,64 @@ def to_bytes(state: State) -> bytearray:
         "anticipated": [state.anticipation.counted.asked, state.anticipation.counted.hits],
         "earlier": state.earlier,
     }
-    return bytearray(msgspec.json.encode(told, enc_hook=lambda words: words.text))
+    return bytearray(msgspec.json.encode(snapshot, enc_hook=lambda words: words.text))
 
 
 def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now: datetime) -> Restored:
     """Bring back into an empty state what is left after a time away. What cannot be read is a fresh start."""
     try:
-        told = msgspec.json.decode(bytes(body))
-        if told["version"] != VERSION:
+        snapshot = msgspec.json.decode(bytes(body))
+        if snapshot["version"] != VERSION:
             return Restored.FRESH
         restored = ages.restored(away)
         if restored is not Restored.FRESH:
-            _fill(state, told, ages.lost(away), now)
+            _fill(state, snapshot, ages.lost(away), now)
     except (ValueError, KeyError, TypeError):
         return Restored.FRESH
     return restored
 
 
-def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> None:
+def _fill(state: State, snapshot: dict[str, Any], lost: float, now: datetime) -> None:
     """The time away is counted here, once: slots come back as if they had just been looked at."""
-    slots = [replace(one, used_at=now) for one in msgspec.convert(told["slots"], list[Slot])]
-    exchanges = msgspec.convert(told["exchanges"], list[HeardExchange], dec_hook=_wiped)
-    momentum = _momentum_from(told["momentum"])
-    recent = [_unpacked(one) for one in told["recent"]]
+    slots = [replace(slot, used_at=now) for slot in msgspec.convert(snapshot["slots"], list[Slot])]
+    exchanges = msgspec.convert(snapshot["exchanges"], list[HeardExchange], dec_hook=_wiped)
+    momentum = _momentum_from(snapshot["momentum"])
+    recent = [_unpacked(vector) for vector in snapshot["recent"]]
     state.working.restore(decayed(slots, lost) if lost else slots)
-    for one in exchanges:
-        state.buffer.hear(one)
+    for exchange in exchanges:
+        state.buffer.hear(exchange)
     state.momentum = momentum
-    state.timezone = state.timezone or str(told.get("timezone", ""))
+    state.timezone = state.timezone or str(snapshot.get("timezone", ""))
     state.recent.extend(recent)
-    state.before, state.turns, state.asked = told["before"], told["turns"], told["asked"]
-    state.waits = bool(told.get("waits"))
-    state.anticipation.counted = Anticipated(*told["anticipated"])
-    state.earlier = [(part, words) for part, words in told["earlier"]]
+    state.before, state.turns, state.asked = snapshot["before"], snapshot["turns"], snapshot["asked"]
+    state.waits = bool(snapshot.get("waits"))
+    state.anticipation.counted = Anticipated(*snapshot["anticipated"])
+    state.earlier = [(part, words) for part, words in snapshot["earlier"]]
 
 
-def _wiped(kind: type, told: Any) -> Any:
-    return WipeableText(told) if kind is WipeableText else told
+def _wiped(kind: type, value: Any) -> Any:
+    return WipeableText(value) if kind is WipeableText else value
 
 
-def _momentum(one: Momentum | None) -> dict[str, Any] | None:
-    if one is None:
+def _momentum(momentum: Momentum | None) -> dict[str, Any] | None:
+    if momentum is None:
         return None
     return {
-        "space": [one.space.model, one.space.dims, one.space.version],
-        "centroid": _packed(one.centroid),
-        "confidence": one.confidence,
-        "turns": one.turns,
+        "space": [momentum.space.model, momentum.space.dims, momentum.space.version],
+        "centroid": _packed(momentum.centroid),
+        "confidence": momentum.confidence,
+        "turns": momentum.turns,
     }
 
 
-def _momentum_from(told: dict[str, Any] | None) -> Momentum | None:
-    if told is None:
+def _momentum_from(snapshot: dict[str, Any] | None) -> Momentum | None:
+    if snapshot is None:
         return None
     return Momentum(
-        Space(*told["space"]),
-        _unpacked(told["centroid"]),
-        float(told["confidence"]),
-        int(told["turns"]),
+        Space(*snapshot["space"]),
+        _unpacked(snapshot["centroid"]),
+        float(snapshot["confidence"]),
+        int(snapshot["turns"]),
     )
 
 
@@ -344,7 +343,7 @@ def _packed(vector: Floats) -> str:
     return base64.b85encode(vector.astype("<f4").tobytes()).decode()
 
 
-def _unpacked(told: str) -> Floats:
+def _unpacked(text: str) -> Floats:
     import numpy as np
 
-    return np.frombuffer(base64.b85decode(told), dtype="<f4").copy()
+    return np.frombuffer(base64.b85decode(text), dtype="<f4").copy()
