@@ -105,11 +105,11 @@ def test_of_a_long_transcript_only_the_end_is_read_at_stop(tmp_path: Path) -> No
     lines = [said("user", f"Line number {number} of a long talk", f"u{number}") for number in range(100)]
     path = transcript(tmp_path / "talk.jsonl", *lines)
 
-    read = [one["content"] for one in hooks.said(path, 2_000)]
+    read = [one["content"] for one in hooks.messages_in(path, 2_000)]
 
     assert 0 < len(read) < 20
     assert read[-1] == "Line number 99 of a long talk"
-    assert len([*hooks.said(path)]) == 100
+    assert len([*hooks.messages_in(path)]) == 100
 
 
 @every(

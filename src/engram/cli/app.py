@@ -129,21 +129,21 @@ class App(click.Group):
             return _command(place, UNLISTED[place])
         if place not in LISTED:
             return None
-        made = _command(place, *LISTED[place])
+        command = _command(place, *LISTED[place])
         for name, row in WITHIN.get(place, {}).items():
-            assert isinstance(made, click.Group)  # noqa: S101 (a name with others within is a group)
-            made.add_command(_command(name, *row), name)
-        return made
+            assert isinstance(command, click.Group)  # noqa: S101 (a name with others within is a group)
+            command.add_command(_command(name, *row), name)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with a guess when the name is unknown."""
-        known = [*self.list_commands(ctx), *UNLISTED, *COMMANDS_BEFORE]
-        if args and args[0] not in known and not args[0].startswith("-"):
+        names = [*self.list_commands(ctx), *UNLISTED, *COMMANDS_BEFORE]
+        if args and args[0] not in names and not args[0].startswith("-"):
             import difflib
 
-            near = difflib.get_close_matches(args[0], known, n=1)
+            near = difflib.get_close_matches(args[0], names, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else " `engram --help` lists them all."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
@@ -169,9 +169,9 @@ class App(click.Group):
         **extra: Any,
     ) -> NoReturn:
         """Run, and leave with the exit code that says how it went."""
-        given = list(sys.argv[1:] if args is None else args)
+        words = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
-        sys.exit(leave_after(lambda: super(App, self).main(given, prog_name, complete_var, **extra), given))
+        sys.exit(leave_after(lambda: super(App, self).main(words, prog_name, complete_var, **extra), words))
 
 
 def _command(name: str, where: str, what: str = "") -> click.Command:
@@ -180,8 +180,8 @@ def _command(name: str, where: str, what: str = "") -> click.Command:
 
         return made_command(name, what)
     module, _, attribute = where.partition(".")
-    found = getattr(importlib.import_module(f"engram.cli.{module}"), attribute)
-    command = found if isinstance(found, click.Command) else found()
+    loaded = getattr(importlib.import_module(f"engram.cli.{module}"), attribute)
+    command = loaded if isinstance(loaded, click.Command) else loaded()
     assert isinstance(command, click.Command)  # noqa: S101 (the table is ours; a test loads every row)
     return command
 

@@ -50,12 +50,12 @@ def _benchmark(name: str) -> Callable[[Callable[..., Figures]], click.Command]:
         @click.option("--save", type=new_file, help="Keep the result in this file.")
         @pass_run
         @wraps(function)
-        def command(run: CommandRun, model: str | None, save: Path | None, **given: Any) -> None:
+        def command(run: CommandRun, model: str | None, save: Path | None, **options: Any) -> None:
             chosen = {**run.chosen(), **({"embed.name": model} if model else {})}
             config = load(environment={}, arguments=chosen)
             embedder = open_embedder(config.embed)
-            figures = function(config, embedder, **given)
-            result = {**figures, **_circumstances(name, config, embedder, given.get("data"))}
+            figures = function(config, embedder, **options)
+            result = {**figures, **_circumstances(name, config, embedder, options.get("data"))}
             if save:
                 save.parent.mkdir(parents=True, exist_ok=True)
                 save.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -170,13 +170,13 @@ def _circumstances(name: str, config: Config, embedder: Embedder, data: Path | N
 def _show(run: CommandRun, title: str, figures: Figures) -> None:
     say(run, title)
     for name, value in figures.items():
-        if isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):
-            columns = [dict(_leaves(one)) for one in value.values()]
+        if isinstance(value, Mapping) and all(isinstance(column, Mapping) for column in value.values()):
+            columns = [dict(_leaves(column)) for column in value.values()]
             leaves = dict.fromkeys(chain(*columns))
             rows = [[leaf, *(str(column.get(leaf, "–")) for column in columns)] for leaf in leaves]
             say(run, table([name, *value], rows))
         else:
-            say(run, "  ".join(f"{leaf} {told}" for leaf, told in _leaves({name: value})))
+            say(run, "  ".join(f"{leaf} {value}" for leaf, value in _leaves({name: value})))
 
 
 def _leaves(tree: Figures, above: str = "") -> Iterator[tuple[str, Any]]:

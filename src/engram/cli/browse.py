@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- card
 # One memory on one screen, and the lines of its ledger.
 
-
 LABEL_WIDTH = 12
 UNTOLD = frozenset({"modified_at"})
 """Fields whose change says nothing that the line above does not."""
@@ -77,8 +76,8 @@ def card(
     yield text((memory.id, "bold cyan"), "  ", *marks(memory))
     yield text((shown(memory.shown), "bold"))
     for title, facts in _groups(memory, now, config).items():
-        told = [text((f"  {name:<{LABEL_WIDTH}}", "dim"), value) for name, value in facts.items() if value]
-        yield from [_title(title), *told] if told else ()
+        lines = [text((f"  {name:<{LABEL_WIDTH}}", "dim"), value) for name, value in facts.items() if value]
+        yield from [_title(title), *lines] if lines else ()
     if edges:
         yield _title("relations")
         yield from (_edge(edge, memory.id, labels) for edge in edges)
@@ -147,16 +146,16 @@ def _groups(memory: Memory, now: datetime, config: Config) -> dict[str, dict[str
 
 def _about(memory: Memory) -> str:
     """What its words speak of; its names have a line of their own."""
-    told = (value for name, value in memory.metadata.items() if name not in NAMED | {UTC_OFFSET})
-    return " · ".join(value if isinstance(value, str) else ", ".join(value) for value in told)
+    values = (value for name, value in memory.metadata.items() if name not in NAMED | {UTC_OFFSET})
+    return " · ".join(value if isinstance(value, str) else ", ".join(value) for value in values)
 
 
 def event_lines(event: Event, *, with_memory: bool) -> Iterator[Text]:
     """When, what, who and why; then each field that changed."""
-    about = [(f" {short(event.memory)}", "cyan")] if with_memory else []
+    subject = [(f" {short(event.memory)}", "cyan")] if with_memory else []
     other = [(" ↔ ", "dim"), (short(event.related), "cyan")] if event.related else []
     yield text(
-        (f"  {day(event.at)} ", "dim"), (f"{event.verb}", _VERB_STYLES.get(event.verb, "bold")), *about,
+        (f"  {day(event.at)} ", "dim"), (f"{event.verb}", _VERB_STYLES.get(event.verb, "bold")), *subject,
         *other, (f" by {line(event.actor)}", "dim"), (f" · {event.id}", "dim"),
     )  # fmt: skip
     if event.because:
@@ -240,45 +239,45 @@ def _pages(memory: Engram, filters: Filters, scope: Scope | None) -> Iterator[Me
 
 
 @presented("list", Spelling(variant("list", _listed)), with_json=True)
-def list_memories(run: CommandRun, found: int | Page | Iterator[Memory]) -> None:
+def list_memories(run: CommandRun, listed: int | Page | Iterator[Memory]) -> None:
     """List memories, newest first.
 
     Archived and superseded ones are listed with --all or when --status asks for them.
     """
-    if isinstance(found, int):
-        tell(run, {"count": found}, str(found))
+    if isinstance(listed, int):
+        tell(run, {"count": listed}, str(listed))
     elif run.json:
-        for one in [found] if isinstance(found, Page) else found:
-            say_json(one)
-    elif memories := list(found):
+        for memory in [listed] if isinstance(listed, Page) else listed:
+            say_json(memory)
+    elif memories := list(listed):
         views.say_many(run, memories)
-        if isinstance(found, Page) and found.cursor and not run.quiet:
-            say(run, text((f"more: engram list --cursor {found.cursor}", "dim")))
+        if isinstance(listed, Page) and listed.cursor and not run.quiet:
+            say(run, text((f"more: engram list --cursor {listed.cursor}", "dim")))
     elif not run.quiet:
         say(run, text(("nothing here yet. ", "bold"), ('begin with: engram remember "…"', "dim")))
 
 
 def _shown(memory: Engram, memory_id: str) -> dict[str, Any]:
-    one = get(memory, memory_id)
-    told = {"memory": one, "relations": memory.relations(one.id)}
-    return {**told, "events": memory.events(one.id, limit=EVENTS_SHOWN), "said": memory.said(one.id)}
+    record = get(memory, memory_id)
+    events, said = memory.events(record.id, limit=EVENTS_SHOWN), memory.said(record.id)
+    return {"memory": record, "relations": memory.relations(record.id), "events": events, "said": said}
 
 
 @presented("show", Spelling(variant("get", _shown)))
-def show(run: CommandRun, found: dict[str, Any]) -> None:
+def show(run: CommandRun, parts: dict[str, Any]) -> None:
     """Show everything about one memory.
 
     An id may be shortened as long as it fits one memory only.
     """
-    one, edges, memory = found["memory"], found["relations"], run.opened
+    record, edges, memory = parts["memory"], parts["relations"], run.opened
     if run.quiet:
-        say(run, one.content)
+        say(run, record.content)
         return
-    others = {edge.target if edge.source == one.id else edge.source for edge in edges}
-    known = {other: near for other in others if (near := memory.get(other))}
-    labels = {other: near.forms.label or near.content for other, near in known.items()}
-    say(run, *card(one, edges, labels, found["events"], run.clock.now(), memory.config))
-    for turn in found["said"]:
+    other_ids = {edge.target if edge.source == record.id else edge.source for edge in edges}
+    neighbours = {other: neighbour for other in other_ids if (neighbour := memory.get(other))}
+    labels = {other: neighbour.forms.label or neighbour.content for other, neighbour in neighbours.items()}
+    say(run, *card(record, edges, labels, parts["events"], run.clock.now(), memory.config))
+    for turn in parts["said"]:
         who = turn.speaker or str(turn.part)
         say(run, text((f"said {day(turn.at)} by {line(who)}  ", "dim"), line(turn.content)))
 
@@ -291,8 +290,8 @@ def _events(
     before: Annotated[str | None, Says("Only events before this one (EVT-…).")] = None,
 ) -> list[Event]:
     """What happened, newest first. An erased memory is gone; its full id still finds the bare facts."""
-    one = memory.get(memory_id) if memory_id else None
-    return memory.events(one.id if one else memory_id, limit=limit, before=before)
+    record = memory.get(memory_id) if memory_id else None
+    return memory.events(record.id if record else memory_id, limit=limit, before=before)
 
 
 @presented("history", Spelling(variant("history.events", _events), "memory_id?"), with_json=True)
@@ -301,11 +300,11 @@ def history(run: CommandRun, events: list[Event]) -> None:
 
     Each line of the ledger: when, who, what, why, and each field before → after. The newest comes last.
     """
-    about = run.said.get("memory_id")
-    lines = (told for event in events[::-1] for told in event_lines(event, with_memory=not about))
+    memory_id = run.arguments.get("memory_id")
+    lines = (row for event in events[::-1] for row in event_lines(event, with_memory=not memory_id))
     none = text(("nothing happened yet", "bold"))
-    tell(run, {"events": events}, *(lines if events else [none]), quiet=[one.id for one in events[::-1]])
-    if about and not events:
+    tell(run, {"events": events}, *(lines if events else [none]), quiet=[event.id for event in events[::-1]])
+    if memory_id and not events:
         raise click.exceptions.Exit(NOT_FOUND)
 
 
@@ -318,11 +317,11 @@ The ledger keeps only the bare fact that it was erased. `engram forget` hides it
 
 def _erased(memory: Engram, memory_id: str, because: str = "", *, yes: Yes = False) -> str:
     """Erase a memory, if whoever is asked agrees; its full id."""
-    one = get(memory, memory_id)
+    record = get(memory, memory_id)
     if not yes:
-        ask_before_erasing(f"{shown(one.content)}\n\n{ERASING}", "Erase it?")
-    memory.erase(one.id, because)
-    return one.id
+        ask_before_erasing(f"{shown(record.content)}\n\n{ERASING}", "Erase it?")
+    memory.erase(record.id, because)
+    return record.id
 
 
 @presented("erase", Spelling(variant("erase", _erased)))
@@ -332,15 +331,15 @@ def erase(run: CommandRun, memory_id: str) -> None:
     The content, its words, vectors and relations leave the file; nothing brings them back. The ledger keeps
     the bare fact. `engram forget` hides a memory and can be undone.
     """
-    told = text(("erased", "bold red"), " ", (short(memory_id), "bold cyan"))
-    tell(run, memory_id, told, quiet=[memory_id])
+    message = text(("erased", "bold red"), " ", (short(memory_id), "bold cyan"))
+    tell(run, memory_id, message, quiet=[memory_id])
 
 
-def ask_before_erasing(told: str, question: str) -> None:
+def ask_before_erasing(warning: str, question: str) -> None:
     """Say what is about to go, and leave unless a person agrees."""
     if click.get_current_context().ensure_object(CommandRun).json or not sys.stdin.isatty():
         raise click.UsageError("Nobody can be asked here: --yes erases without asking.")
-    click.echo(told, err=True)
+    click.echo(warning, err=True)
     if not click.confirm(question, err=True):
         click.echo("Nothing was erased.", err=True)
         raise click.exceptions.Exit(NOT_FOUND)
@@ -351,9 +350,9 @@ def ask_before_erasing(told: str, question: str) -> None:
 )
 def feedback(run: CommandRun, changed: Memory) -> None:
     """Say whether a memory helped with a question."""
-    helpful = run.said["helpful"]
+    helpful = run.arguments["helpful"]
     views.say_one(run, "helpful" if helpful else "not helpful", changed)
-    if run.said.get("query") and not helpful and not run.quiet:
+    if run.arguments.get("query") and not helpful and not run.quiet:
         say(run, text((f"  like questions leave it out for {run.config.recall.suppress_days} days", "dim")))
 
 
@@ -363,15 +362,15 @@ def feedback(run: CommandRun, changed: Memory) -> None:
 
 def _edited(memory: Engram, memory_id: str, *, because: str = "", **changes: Any) -> Memory | None:
     """Change the fields that were named, else the content in an editor; None: nothing changed."""
-    one = get(memory, memory_id)
+    record = get(memory, memory_id)
     if changes.get("content") == "-":
         changes["content"] = read_stdin("content")
     if not changes:
-        written = _in_editor(one.content)
-        if written in (None, one.content):
+        written = _in_editor(record.content)
+        if written in (None, record.content):
             return None
         changes = {"content": written}
-    return memory.update(one.id, because=because, **changes)
+    return memory.update(record.id, because=because, **changes)
 
 
 @presented("edit", Spelling(variant("update", _edited), fields=True), with_json=True)
@@ -399,7 +398,6 @@ def _in_editor(content: str) -> str | None:
 
 # ---------------------------------------------------------------- trash
 
-
 EMPTYING = "what you forgot and what maintenance archived. Nothing brings it back afterwards."
 
 
@@ -422,16 +420,16 @@ def _trashed(
 
 
 @presented("trash", Spelling(variant("trash.list", _trashed)), with_json=True)
-def trash(run: CommandRun, found: Lying | int) -> None:
+def trash(run: CommandRun, trashed: Lying | int) -> None:
     """Look at what was forgotten; empty it.
 
     `engram restore ID` brings one back. What maintenance has archived lies here too.
     """
-    if isinstance(found, int):
-        tell(run, {"purged": found}, f"{counted(found, 'memory', 'memories')} gone")
-    elif found.items and not run.json:
-        now, total = run.clock.now(), counted(found.total, "memory", "memories")
-        rows = [views.memory_row(item.memory, now) for item in found.items]
+    if isinstance(trashed, int):
+        tell(run, {"purged": trashed}, f"{counted(trashed, 'memory', 'memories')} gone")
+    elif trashed.items and not run.json:
+        now, total = run.clock.now(), counted(trashed.total, "memory", "memories")
+        rows = [views.memory_row(item.memory, now) for item in trashed.items]
         say(run, table(views.TABLES[Memory].heads, rows), text((f"{total} in the trash", "dim")))
     else:
-        tell(run, found, text(("the trash is empty", "dim")))
+        tell(run, trashed, text(("the trash is empty", "dim")))

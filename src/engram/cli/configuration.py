@@ -34,15 +34,15 @@ def configuration() -> None:
 @pass_run
 def list_settings(run: CommandRun, changed: bool) -> None:
     """Every setting and its value now."""
-    now = values(run.config)
-    chosen = [setting for setting in settings() if not changed or now[setting.name] != setting.default]
+    current = values(run.config)
+    chosen = [setting for setting in settings() if not changed or current[setting.name] != setting.default]
     lines = [
-        (text((setting.name, "cyan")), _value(setting, now[setting.name]), setting.meaning)
+        (text((setting.name, "cyan")), _value(setting, current[setting.name]), setting.meaning)
         for setting in chosen
     ]
-    told = table(("setting", "value", "meaning"), lines)
-    every = {"settings": [_plain(setting, now[setting.name]) for setting in chosen]}
-    tell(run, every, told, quiet=[setting.name for setting in chosen])
+    listing = table(("setting", "value", "meaning"), lines)
+    value = {"settings": [_plain(setting, current[setting.name]) for setting in chosen]}
+    tell(run, value, listing, quiet=[setting.name for setting in chosen])
 
 
 @configuration.command("get")
@@ -50,19 +50,19 @@ def list_settings(run: CommandRun, changed: bool) -> None:
 @pass_run
 def get_setting(run: CommandRun, name: str) -> None:
     """One setting: its value, range, meaning and how to set it."""
-    setting = next((one for one in settings() if one.name == name), None)
+    setting = next((candidate for candidate in settings() if candidate.name == name), None)
     if setting is None:
         message = f"There is no setting {name!r}; `engram config list` lists them all."
         raise ConfigError(message)
-    now = values(run.config)[name]
-    about = {
+    value = values(run.config)[name]
+    facts = {
         "takes": setting.range,
         "default": _public(setting, setting.default),
         "set it": f"--set {name}=… or {setting.variable}=…",
     }
-    lines = (text((f"  {label:<9}", "dim"), words) for label, words in about.items())
-    head = text((setting.name, "bold cyan"), " = ", _value(setting, now))
-    tell(run, _plain(setting, now), head, f"  {setting.meaning}", *lines, quiet=[_public(setting, now)])
+    lines = (text((f"  {label:<9}", "dim"), words) for label, words in facts.items())
+    head = text((setting.name, "bold cyan"), " = ", _value(setting, value))
+    tell(run, _plain(setting, value), head, f"  {setting.meaning}", *lines, quiet=[_public(setting, value)])
 
 
 @configuration.command("set")
@@ -73,8 +73,8 @@ def set_setting(run: CommandRun, name: str, value: str) -> None:
     """Write one setting into your configuration; comments and the rest of the file stay."""
     file = run.config_path or default_config_path()
     save_settings(file, {name: value})
-    told = text((name, "bold cyan"), f" = {value}"), text(("  in  ", "dim"), str(file))
-    tell(run, {"setting": name, "value": value, "config": str(file)}, *told, quiet=())
+    lines = text((name, "bold cyan"), f" = {value}"), text(("  in  ", "dim"), str(file))
+    tell(run, {"setting": name, "value": value, "config": str(file)}, *lines, quiet=())
 
 
 @configuration.command("path")
@@ -85,8 +85,8 @@ def paths(run: CommandRun) -> None:
 
     file, path = run.file or str(default_file()), run.config_path
     usual, config = str(default_config_path()), str(path) if path else None
-    told = text(("memory  ", "dim"), file), text(("config  ", "dim"), config or f"{usual} (not there)")
-    tell(run, {"file": file, "config": config, "default_config": usual}, *told)
+    lines = text(("memory  ", "dim"), file), text(("config  ", "dim"), config or f"{usual} (not there)")
+    tell(run, {"file": file, "config": config, "default_config": usual}, *lines)
 
 
 @configuration.command("presets")
@@ -94,9 +94,10 @@ def paths(run: CommandRun) -> None:
 def presets(run: CommandRun) -> None:
     """Named sets of settings; choose one by --preset NAME, or by `preset = "name"` in the file."""
     sets = {
-        name: ", ".join(f"{one}={value}" for one, value in all_.items()) for name, all_ in PRESETS.items()
+        preset: ", ".join(f"{name}={value}" for name, value in all_.items())
+        for preset, all_ in PRESETS.items()
     }
-    lines = [(text((name, "cyan")), told or "the defaults") for name, told in sets.items()]
+    lines = [(text((name, "cyan")), pairs or "the defaults") for name, pairs in sets.items()]
     tell(run, {"presets": PRESETS}, table(("preset", "sets"), lines))
 
 
@@ -137,15 +138,14 @@ def completion(run: CommandRun, shell: str) -> None:
     """Print the script that click makes for a shell."""
     from click.shell_completion import get_completion_class
 
-    found, root = get_completion_class(shell), click.get_current_context().find_root()
-    assert found is not None  # noqa: S101 (the choice above names click's own three)
-    script = found(root.command, {}, "engram", "_ENGRAM_COMPLETE").source()
+    completion_class, root = get_completion_class(shell), click.get_current_context().find_root()
+    assert completion_class is not None  # noqa: S101 (the choice above names click's own three)
+    script = completion_class(root.command, {}, "engram", "_ENGRAM_COMPLETE").source()
     tell(run, {"shell": shell, "script": script}) if run.json else click.echo(script)
 
 
 # ---------------------------------------------------------------- models
 # `engram models`: which embedding models there are, getting one, and using it from now on.
-
 
 BASE = "static"
 """The model inside the package; it needs no pulling."""
@@ -165,8 +165,8 @@ def list_models(run: CommandRun) -> None:
         (text((row["name"], "cyan")), row["state"], f"{row['megabytes']} MB", row["languages"], row["about"])
         for row in rows
     ]
-    told = table(("model", "state", "size", "languages", "about"), cells)
-    tell(run, {"models": rows}, told, quiet=[row["name"] for row in rows])
+    listing = table(("model", "state", "size", "languages", "about"), cells)
+    tell(run, {"models": rows}, listing, quiet=[row["name"] for row in rows])
 
 
 @models.command("pull")
@@ -176,9 +176,9 @@ def list_models(run: CommandRun) -> None:
 def pull_model(run: CommandRun, name: str, source: str) -> None:
     """Fetch a model from the hub: one of the list, or owner/repository. Stopped, it goes on where it was."""
     model = pull(name, source, quiet=run.quiet or run.json)
-    told = done("pulled", f"{model.name}, {model.megabytes:.0f} MB, from {model.origin}")
+    message = done("pulled", f"{model.name}, {model.megabytes:.0f} MB, from {model.origin}")
     value = {"name": model.name, "folder": str(model.folder), "origin": model.origin}
-    tell(run, value, told, f"  use it: engram models use {model.name}", quiet=[told])
+    tell(run, value, message, f"  use it: engram models use {model.name}", quiet=[message])
 
 
 @models.command("use")
@@ -196,9 +196,9 @@ def use_model(run: CommandRun, name: str) -> None:
     file = run.config_path or default_config_path()
     kind, model = (BASE, "") if name == BASE else ("transformer", name)
     save_settings(file, {"embed.name": kind, "embed.model": model, "embed.path": ""})
-    told = done("using", f"{name} from now on, by {file}")
+    message = done("using", f"{name} from now on, by {file}")
     then = "  next: engram reembed, which gives every memory a vector of this model"
-    tell(run, {"model": name, "config": str(file)}, told, then, quiet=[told])
+    tell(run, {"model": name, "config": str(file)}, message, then, quiet=[message])
 
 
 @models.command("remove")
@@ -228,15 +228,15 @@ def _rows(settings: EmbedConfig) -> list[dict[str, Any]]:
 
 
 def _described(name: str, pulled: PulledModel | None) -> dict[str, Any]:
-    known = known_model(name)
-    if known is not None:
-        size = known.megabytes if pulled is None else round(pulled.megabytes)
-        return {"megabytes": size, "languages": known.languages, "about": known.about}
+    listed = known_model(name)
+    if listed is not None:
+        size = listed.megabytes if pulled is None else round(pulled.megabytes)
+        return {"megabytes": size, "languages": listed.languages, "about": listed.about}
     if pulled is not None:
         size = round(pulled.megabytes)
         return {"megabytes": size, "languages": "", "about": f"from {pulled.origin}"}
     from engram.embed.static import WEIGHTS
 
-    about = "inside the package: a fraction of a millisecond a question"
+    note = "inside the package: a fraction of a millisecond a question"
     size = round(WEIGHTS.stat().st_size / 1e6)
-    return {"megabytes": size, "languages": "English, Chinese", "about": about}
+    return {"megabytes": size, "languages": "English, Chinese", "about": note}

@@ -123,4 +123,4 @@ def _ids(place: CommandRun) -> dict[str, str]:
         last = {"found": memories}
         for name, status in (("superseded", Status.SUPERSEDED), ("forgotten", Status.ARCHIVED)):
             last[name] = [*memory.list(filters=Filters(statuses=frozenset({status})), limit=1)]
-    return {name: short(one.id) for name, some in last.items() for one in some}
+    return {name: short(memory.id) for name, memories_of in last.items() for memory in memories_of}

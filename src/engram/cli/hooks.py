@@ -39,7 +39,7 @@ SHORTEST = 3
 TAIL_BYTES = 512_000
 """So much of a transcript's end is read when the agent stops: what was said before was captured before."""
 
-Given = Mapping[str, Any]
+HookMessage = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,39 +130,39 @@ def _place(named: Mapping[str, str]) -> HookPlace:
 def run(event: str, sent: bytes, where: Callable[[], HookPlace]) -> None:
     """Carry out one hook. Whatever goes wrong, the agent goes on."""
     try:
-        given = json.loads(sent or b"{}")
-        EVENTS[event](given if isinstance(given, dict) else {}, where())
+        message = json.loads(sent or b"{}")
+        EVENTS[event](message if isinstance(message, dict) else {}, where())
     except Exception as error:  # noqa: BLE001 (a door: memory that fails must not stop anybody's work)
         words = " ".join(str(error).split())
         print(f"engram hook {event}: {type(error).__name__}: {words}", file=sys.stderr)  # noqa: T201
 
 
-def session_start(given: Given, where: HookPlace) -> None:
+def session_start(message: HookMessage, where: HookPlace) -> None:
     """What matters whatever comes: pinned and important memories."""
-    del given
+    del message
     _say("SessionStart", "", START_BUDGET, where)
 
 
-def prompt_submit(given: Given, where: HookPlace) -> None:
+def prompt_submit(message: HookMessage, where: HookPlace) -> None:
     """What is remembered about the prompt."""
     from engram.text.tokens import count
 
-    prompt = str(given.get("prompt", "")).strip()
+    prompt = str(message.get("prompt", "")).strip()
     if not prompt.startswith("/") and count(prompt) >= SHORTEST:
         _say("UserPromptSubmit", prompt, PROMPT_BUDGET, where)
 
 
-def stop(given: Given, where: HookPlace) -> None:
+def stop(message: HookMessage, where: HookPlace) -> None:
     """Capture what was said since the last time."""
-    _capture(given, where, TAIL_BYTES)
+    _capture(message, where, TAIL_BYTES)
 
 
-def pre_compact(given: Given, where: HookPlace) -> None:
+def pre_compact(message: HookMessage, where: HookPlace) -> None:
     """Capture everything that was said, before the agent forgets it."""
-    _capture(given, where, None)
+    _capture(message, where, None)
 
 
-EVENTS: Mapping[str, Callable[[Given, HookPlace], None]] = MappingProxyType(
+EVENTS: Mapping[str, Callable[[HookMessage, HookPlace], None]] = MappingProxyType(
     {
         "session-start": session_start,
         "prompt-submit": prompt_submit,
@@ -180,26 +180,26 @@ def _say(event: str, query: str, budget: int, where: HookPlace) -> None:
     if not is_there(where.own_file):
         return
     with where.look() as memory:
-        made = brief(memory, query, budget=budget, pinned=not query, dry=True)
-    if made.text:
-        told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": made.text}}
-        print(json.dumps(told, ensure_ascii=False))  # noqa: T201 (this is the answer)
+        brief_made = brief(memory, query, budget=budget, pinned=not query, dry=True)
+    if brief_made.text:
+        answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief_made.text}}
+        print(json.dumps(answer, ensure_ascii=False))  # noqa: T201 (this is the answer)
 
 
-def _capture(given: Given, where: HookPlace, tail: int | None) -> None:
-    path = given.get("transcript_path")
+def _capture(message: HookMessage, where: HookPlace, tail: int | None) -> None:
+    path = message.get("transcript_path")
     if not isinstance(path, str) or not path or not Path(path).expanduser().is_file():
         return
-    messages = [*said(Path(path).expanduser(), tail)]
+    messages = [*messages_in(Path(path).expanduser(), tail)]
     if not messages:
         return
-    session = str(given.get("session_id") or Path(path).stem)
+    session = str(message.get("session_id") or Path(path).stem)
     with where.open() as memory:
         memory.observe(messages=messages, session=session)
         memory.flush(session)
 
 
-def said(path: Path, tail: int | None = None) -> Iterator[dict[str, Any]]:
+def messages_in(path: Path, tail: int | None = None) -> Iterator[dict[str, Any]]:
     """What people and the agent said to each other in a transcript, as messages; of a long one its end."""
     for line in _lines(path, tail):
         try:
@@ -240,8 +240,8 @@ def _message(record: Mapping[str, Any]) -> dict[str, Any] | None:
     if not words:
         return None
     message = {"role": inner["role"], "content": words}
-    known = {"id": record.get("uuid") or inner.get("id"), "timestamp": record.get("timestamp")}
-    return message | {name: value for name, value in known.items() if isinstance(value, str)}
+    optional = {"id": record.get("uuid") or inner.get("id"), "timestamp": record.get("timestamp")}
+    return message | {name: value for name, value in optional.items() if isinstance(value, str)}
 
 
 def _words(content: Any) -> str:
@@ -261,7 +261,6 @@ def _words(content: Any) -> str:
 # reading. So
 # this joins only store and recall; a test holds its answers against the facade's. Access is checked where it
 # always is, in the store and in recall. No model is asked, and no trace is left.
-
 
 QUERY_LIMIT = 2_000
 """A prompt is cut to so many characters: its beginning tells what it is about."""

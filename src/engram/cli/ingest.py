@@ -74,10 +74,10 @@ def ingest_file(
 
     def take(sources: Sources, progress: Callable[[int, int], None]) -> IngestReport:
         report = IngestReport(dry=dry)
-        given: dict[str, Any] = {"format": format_, "dry": dry, "scope": run.named_scope, "tags": split(tags)}
+        more: dict[str, Any] = {"format": format_, "dry": dry, "scope": run.named_scope, "tags": split(tags)}
         for path in paths:
             try:
-                report += sources.file(path, progress=progress, **given)
+                report += sources.file(path, progress=progress, **more)
             except InvalidInput as error:
                 if len(paths) == 1:
                     raise
@@ -109,7 +109,7 @@ def ingest_code(run: CommandRun, folder: Path, tags: tuple[str, ...], dry: bool,
 
 
 def _result(
-    name: str, places: str, told: str, prepare: Callable[..., dict[str, Any]] | None = None, **flags: str
+    name: str, places: str, help_: str, prepare: Callable[..., dict[str, Any]] | None = None, **flags: str
 ) -> None:
     """A command that takes in words, from the arguments or from stdin."""
 
@@ -117,20 +117,21 @@ def _result(
     def show(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
         _tell(run, report, everything=everything)
 
-    show.__doc__ = told
+    show.__doc__ = help_
     spelling = Spelling(f"sources.{name}", places, flags={"dry": "--dry-run", **flags})
     ingest.add_command(presented(name, spelling, with_json=True, prepare=prepare)(show)())
 
 
-def _flow(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+def _flow(_: CommandRun, given: dict[str, Any]) -> dict[str, Any]:
     """A flow of which no step is named has a result."""
-    return said if said.get("steps") or "result" in said else said | {"result": text_or_stdin((), "result")}
+    named = given.get("steps") or "result" in given
+    return given if named else given | {"result": text_or_stdin((), "result")}
 
 
-def _findings(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+def _findings(_: CommandRun, given: dict[str, Any]) -> dict[str, Any]:
     """A paragraph is a finding."""
-    words = text_or_stdin(said.get("findings", ()), "findings")
-    return said | {"findings": [one.strip() for one in words.split("\n\n") if one.strip()]}
+    words = text_or_stdin(given.get("findings", ()), "findings")
+    return given | {"findings": [finding.strip() for finding in words.split("\n\n") if finding.strip()]}
 
 
 _result("text", "text+", "A text in Markdown, from the arguments or from stdin.")
@@ -166,7 +167,7 @@ def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType
     shown = [item for item in report.items if everything or item.outcome not in QUIETLY]
     most = len(shown) if everything else ROWS
     if shown:
-        yield table(("outcome", "memory", "item"), [_row(one) for one in shown[:most]])
+        yield table(("outcome", "memory", "item"), [_row(item) for item in shown[:most]])
     if len(shown) > most:
         yield text((f"and {counted(len(shown) - most, 'more item')}: --all lists them", "dim"))
     words = " · ".join(f"{count:,} {name}" for name, count in report.counts.items())

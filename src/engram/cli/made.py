@@ -234,13 +234,13 @@ NARROWED: Mapping[str, tuple[str, str]] = {
 @cache
 def _narrowing() -> dict[str, Parameter]:
     """The filters as parameters, by their names; an operation may have parameters of the same."""
-    found, fields = {}, {parameter.name: parameter for parameter in fields_of(Filters)}
-    for name, (flags, told) in NARROWED.items():
+    parameters, fields = {}, {parameter.name: parameter for parameter in fields_of(Filters)}
+    for name, (flags, sentence) in NARROWED.items():
         most = 1.0 if fields[name].hint is float else None
         words = SENTIMENTS if name == "sentiments" else ()
-        says = Says(told, most=most, flags=flags, choices=words)
-        found[name] = replace(fields[name], name=f"only_{name}", default=None, says=says)
-    return found
+        says = Says(sentence, most=most, flags=flags, choices=words)
+        parameters[name] = replace(fields[name], name=f"only_{name}", default=None, says=says)
+    return parameters
 
 
 def made_command(name: str, sentence: str) -> click.Command:
@@ -251,18 +251,17 @@ def made_command(name: str, sentence: str) -> click.Command:
 
 
 def _group(name: str, sentence: str) -> click.Group:
-    made = Group(name, help=sentence, otherwise=MEANT.get(name, "list"))
+    group = Group(name, help=sentence, otherwise=MEANT.get(name, "list"))
     noun = NOUNS.get(name, name)
-    told = {path: one for path, one in SPELLED.items() if path.startswith(f"{name} ")}
-    spelled = {
-        one.operation if isinstance(one.operation, str) else one.operation.name for one in told.values()
-    }
+    spellings = {path: spelling for path, spelling in SPELLED.items() if path.startswith(f"{name} ")}
+    operations = (spelling.operation for spelling in spellings.values())
+    spelled = {named if isinstance(named, str) else named.name for named in operations}
     for operation in OPERATIONS.values():
         if operation.noun == noun and operation.command is None and operation.name not in spelled:
-            told[f"{name} {operation.action}"] = Spelling(operation.name)
-    for path, spelling in told.items():
-        made.add_command(_command(path.rpartition(" ")[2], spelling))
-    return made
+            spellings[f"{name} {operation.action}"] = Spelling(operation.name)
+    for path, spelling in spellings.items():
+        group.add_command(_command(path.rpartition(" ")[2], spelling))
+    return group
 
 
 def variant(name: str, calls: Callable[..., Any], **more: Any) -> Operation:
@@ -313,22 +312,22 @@ def _command(
     narrowing = _narrowing() if FILTERS in asked else {}
     params += [_option(parameter, "") for parameter in narrowing.values()]
 
-    def call(run: CommandRun, **given: Any) -> None:
-        told = {one.name: given.pop(one.name) for one in own if one.name}
-        said = {name.removeprefix(ASKED): value for name, value in given.items()}
+    def call(run: CommandRun, **values: Any) -> None:
+        own_values = {option.name: values.pop(option.name) for option in own if option.name}
+        words_given = {name.removeprefix(ASKED): value for name, value in values.items()}
         narrowed = {
-            name: _narrowed(name, parameter, said.pop(parameter.name))
+            name: _narrowed(name, parameter, words_given.pop(parameter.name))
             for name, parameter in narrowing.items()
         }
         filters = {name: value for name, value in narrowed.items() if value is not None}
-        show = partial(shown.show, **told) if shown and not (run.json and not shown.with_json) else None
+        show = partial(shown.show, **own_values) if shown and not (run.json and not shown.with_json) else None
         for word, place in placed.items():  # words may come through a pipe
-            if place.endswith("+") and not said[word]:
-                said[word] = text_or_stdin((), word)
-        run.said = _arguments(run, operation, spelling, asked, said)
-        run.said |= {FILTERS: Filters(**filters)} if FILTERS in asked else {}
+            if place.endswith("+") and not words_given[word]:
+                words_given[word] = text_or_stdin((), word)
+        run.arguments = _arguments(run, operation, spelling, asked, words_given)
+        run.arguments |= {FILTERS: Filters(**filters)} if FILTERS in asked else {}
         if shown and shown.prepare:
-            run.said = shown.prepare(run, run.said)
+            run.arguments = shown.prepare(run, run.arguments)
         _carry_out(run, operation, spelling, show)
 
     words = getdoc(shown.show) if shown else operation.sentence
@@ -439,17 +438,17 @@ def _arguments(
     operation: Operation,
     spelling: Spelling,
     asked: Mapping[str, Parameter],
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What the operation is told: what was said, what is always said, and where."""
     # Nothing is said by an empty word, but that a memory is to have no content: the engine refuses it.
     arguments = {
         name: _value(asked[name], value)
-        for name, value in given.items()
+        for name, value in values.items()
         if value not in (None, ()) and (value != "" or name == "content")
     }
-    for name, one in asked.items():  # words may come through a pipe
-        if one.is_needed and name not in arguments and name in WORDS and not _is_list(one):
+    for name, parameter in asked.items():  # words may come through a pipe
+        if parameter.is_needed and name not in arguments and name in WORDS and not _is_list(parameter):
             arguments[name] = text_or_stdin((), name)
     for name in PLACE:
         if name in asked and name not in arguments and getattr(run, name):
@@ -465,16 +464,16 @@ def _carry_out(
     with run.open(whole_file=operation.owner, makes=_makes(operation)) as memory:
         if operation.tells_progress:
             with steps(run, operation.action) as counting:
-                found = operation.run(memory, run.said, progress=counting.reach)
+                result = operation.run(memory, run.arguments, progress=counting.reach)
         else:
-            found = operation.run(memory, run.said)
+            result = operation.run(memory, run.arguments)
         if show is not None:
             run.memory = memory
-            show(run, found)
+            show(run, result)
     if show is None:
-        _say(run, operation, spelling, found, run.said)
-    empty, fails = _is_empty(found), spelling.fails
-    if fails(found) if callable(fails) else (empty and fails) or (not empty and fails is None):
+        _say(run, operation, spelling, result, run.arguments)
+    empty, fails = _is_empty(result), spelling.fails
+    if fails(result) if callable(fails) else (empty and fails) or (not empty and fails is None):
         raise click.exceptions.Exit(NOT_FOUND)
 
 
@@ -499,75 +498,76 @@ def _makes(operation: Operation) -> bool:
 
 
 def _say(
-    run: CommandRun, operation: Operation, spelling: Spelling, found: Any, arguments: Mapping[str, Any]
+    run: CommandRun, operation: Operation, spelling: Spelling, result: Any, arguments: Mapping[str, Any]
 ) -> None:
-    empty = _is_empty(found)
+    empty = _is_empty(result)
     if run.json:
-        say_json({operation.gives: found} if operation.gives else found)
+        say_json({operation.gives: result} if operation.gives else result)
     elif empty and spelling.none:
-        say(run, text((_filled(spelling.none, found, arguments), "bold")))
+        say(run, text((_filled(spelling.none, result, arguments), "bold")))
     elif not empty:
-        _show(run, _filled(spelling.done, found, arguments), found)
+        _show(run, _filled(spelling.done, result, arguments), result)
         if spelling.hint and not run.quiet:
-            say(run, text((f"  {_filled(spelling.hint, found, arguments)}", "dim")))
+            say(run, text((f"  {_filled(spelling.hint, result, arguments)}", "dim")))
 
 
-def _is_empty(found: Any) -> bool:
-    if isinstance(found, dict):
-        return not any(found.values())
+def _is_empty(result: Any) -> bool:
+    if isinstance(result, dict):
+        return not any(result.values())
     return (
-        found is None
-        or found is False
-        or (isinstance(found, list | tuple) and not found)
-        or _told_nothing(found)
+        result is None
+        or result is False
+        or (isinstance(result, list | tuple) and not result)
+        or _is_unwritten(result)
     )
 
 
-def _told_nothing(found: Any) -> bool:
+def _is_unwritten(result: Any) -> bool:
     """Whether something that was to be worked out is not there yet."""
     parts = ("traits", "domains", "lines", "paragraph", "text")
-    held = [getattr(found, name) for name in parts if hasattr(found, name)]
-    return type(found).__module__ == "engram.model.knowledge" and not any(held) and not hasattr(found, "name")
+    if type(result).__module__ != "engram.model.knowledge" or hasattr(result, "name"):
+        return False
+    return not any(getattr(result, name) for name in parts if hasattr(result, name))
 
 
-def _filled(words: str, found: Any, arguments: Mapping[str, Any]) -> str:
+def _filled(words: str, result: Any, arguments: Mapping[str, Any]) -> str:
     """Words with what they name: a field of what came, or of what was said."""
     done, _, would = words.partition("|")
     words = would if would and arguments.get("dry") else done
     if "{" not in words:
         return words
-    known = {name: str(value) for name, value in arguments.items()}
-    if hasattr(found, "pinned"):
-        known["pinned"] = "pinned" if found.pinned else "unpinned"
+    fields = {name: str(value) for name, value in arguments.items()}
+    if hasattr(result, "pinned"):
+        fields["pinned"] = "pinned" if result.pinned else "unpinned"
     for name in ("id", "layer", "status", "state"):
-        if hasattr(found, name):
-            known[name] = str(getattr(found, name))[:8] if name == "id" else str(getattr(found, name))
-    return line(words.format(**known))
+        if hasattr(result, name):
+            fields[name] = str(getattr(result, name))[:8] if name == "id" else str(getattr(result, name))
+    return line(words.format(**fields))
 
 
-def _show(run: CommandRun, done: str, found: Any) -> None:
+def _show(run: CommandRun, done: str, result: Any) -> None:
     from engram.cli import views
 
-    if found is True:
+    if result is True:
         say(run, text((done, "bold green")))
-    elif isinstance(found, list | tuple) and found and isinstance(found[0], dict):
-        _pairs(run, found)
-    elif isinstance(found, list | tuple):
+    elif isinstance(result, list | tuple) and result and isinstance(result[0], dict):
+        _pairs(run, result)
+    elif isinstance(result, list | tuple):
         if done and not run.quiet:
             say(run, text((done, "bold green")))
-        views.say_many(run, found)
-    elif isinstance(found, dict):
-        for part in found.values():
+        views.say_many(run, result)
+    elif isinstance(result, dict):
+        for part in result.values():
             if part:
                 views.say_many(run, part)
     else:
-        views.say_one(run, done, found)
+        views.say_one(run, done, result)
 
 
-def _pairs(run: CommandRun, found: Sequence[Mapping[str, Any]]) -> None:
+def _pairs(run: CommandRun, conflicts: Sequence[Mapping[str, Any]]) -> None:
     from engram.cli.views import id_of
 
-    pairs = [(one["a"], one["b"]) for one in found]
+    pairs = [(conflict["a"], conflict["b"]) for conflict in conflicts]
     facts = [f"{a.fact.subject} {a.fact.predicate} {a.fact.object}" for a, _ in pairs]
     rows = [
         (id_of(a.memory), id_of(b.memory), text(line(fact), (" or ", "dim"), line(b.fact.object)))

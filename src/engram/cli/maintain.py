@@ -39,7 +39,7 @@ def _check_path(context: click.Context, _: click.Parameter, path: Path | None) -
     return path
 
 
-def _run_command(name: str, operation: str, told: str, **flags: str) -> Callable[[], click.Command]:
+def _run_command(name: str, operation: str, help_: str, **flags: str) -> Callable[[], click.Command]:
     """A command that makes a run and tells what it did."""
 
     @click.option("--force", is_flag=True, is_eager=True, help="Write over a file that is there already.")
@@ -53,7 +53,7 @@ def _run_command(name: str, operation: str, told: str, **flags: str) -> Callable
     def show(run: CommandRun, report: Report, *, path: Path | None, **_: bool) -> None:
         _tell(run, report, path)
 
-    show.__doc__ = told
+    show.__doc__ = help_
     return presented(name, Spelling(operation, flags={"dry": "--dry-run", **flags}), with_json=True)(show)
 
 
@@ -104,17 +104,17 @@ def _runs(
 
 
 @presented("runs", Spelling(variant("maintenance.runs", _runs), "run_id?"), with_json=True)
-def runs(run: CommandRun, found: Report | list[Run]) -> None:
+def runs(run: CommandRun, runs_found: Report | list[Run]) -> None:
     """List the last runs of maintenance, or tell what one did.
 
     With the id of a run its whole report.
     """
-    if isinstance(found, Report):
-        _tell(run, found, None, every=True)
-    elif found and not run.json:
-        say_many(run, found)
+    if isinstance(runs_found, Report):
+        _tell(run, runs_found, None, everything=True)
+    elif runs_found and not run.json:
+        say_many(run, runs_found)
     else:
-        tell(run, {"runs": found}, text(("no run yet: `engram consolidate` makes the first", "dim")))
+        tell(run, {"runs": runs_found}, text(("no run yet: `engram consolidate` makes the first", "dim")))
 
 
 @presented(
@@ -132,7 +132,7 @@ def undo(run: CommandRun, undone: Undone) -> None:
         say(run, text((f"{stays} changed since or gone for good, and stayed so", "yellow")))
 
 
-def _tell(run: CommandRun, report: Report, path: Path | None, *, every: bool = False) -> None:
+def _tell(run: CommandRun, report: Report, path: Path | None, *, everything: bool = False) -> None:
     if path is not None:
         cut = report.more and not report.dry
         whole = (
@@ -141,7 +141,7 @@ def _tell(run: CommandRun, report: Report, path: Path | None, *, every: bool = F
         as_json = json.dumps(plain(whole), ensure_ascii=False, indent=2)
         as_file = as_json if path.suffix == ".json" else whole.markdown(reader_zone())
         path.write_text(as_file, encoding="utf-8")
-    shown = report_lines(report, None if every else SHOWN)
+    shown = report_lines(report, None if everything else SHOWN)
     tell(run, report, *shown, quiet=[str(report.changes)])
 
 
@@ -177,7 +177,6 @@ def _drift(report: DriftReport) -> Iterator[RenderableType]:
 # ---------------------------------------------------------------- upkeep
 # Looking after the file: `stats`, `doctor`, `reembed`.
 
-
 CATEGORIES_SHOWN = 12
 _KIBI = 1024
 PAGES = "pages"
@@ -200,22 +199,22 @@ def _counts(
 
 
 @presented("stats", Spelling(variant("stats", _counts, owner=True)), with_json=True)
-def stats(run: CommandRun, found: Stats | RecallHealth | dict[str, Any]) -> None:
+def stats(run: CommandRun, result: Stats | RecallHealth | dict[str, Any]) -> None:
     """Count what is kept.
 
     The whole file; with --namespace, --project … only what is seen from there.
     """
     path = run.opened.path
     if run.json:
-        say_json({"file": path, **plain(found)} if isinstance(found, Stats) else found)
-    elif isinstance(found, RecallHealth):
-        say(run, *_recalls(found))
-    elif isinstance(found, Stats):
-        say(run, *([str(found.memories)] if run.quiet else _stats(found, path)))
-    elif "spending" in found:
-        say(run, *_spent(found["spending"]))
+        say_json({"file": path, **plain(result)} if isinstance(result, Stats) else result)
+    elif isinstance(result, RecallHealth):
+        say(run, *_recalls(result))
+    elif isinstance(result, Stats):
+        say(run, *([str(result.memories)] if run.quiet else _stats(result, path)))
+    elif "spending" in result:
+        say(run, *_spent(result["spending"]))
     else:
-        say(run, f"{counted(found['forgotten'], 'call')} forgotten")
+        say(run, f"{counted(result['forgotten'], 'call')} forgotten")
 
 
 def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
@@ -262,13 +261,13 @@ def _recalls(health: RecallHealth) -> Iterator[RenderableType]:
     rows = [
         (
             line(kind),
-            f"{one.recalls:,}",
-            f"{one.weak:,}",
-            text((bar(one.relevance), "blue"), f" {one.relevance:.2f}"),
-            f"{one.ndcg:.2f}",
-            f"{one.hits:.1f}",
+            f"{intent.recalls:,}",
+            f"{intent.weak:,}",
+            text((bar(intent.relevance), "blue"), f" {intent.relevance:.2f}"),
+            f"{intent.ndcg:.2f}",
+            f"{intent.hits:.1f}",
         )
-        for kind, one in health.by_intent.items()
+        for kind, intent in health.by_intent.items()
     ]
     if rows:
         yield table(("intent", "recalls", "weak", "best relevance", "order", "hits"), rows)
@@ -314,9 +313,9 @@ def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
     """
     findings = _all_examined(run, repair=repair, deep=deep)
     healthy = all(finding.ok for finding in findings)
-    told = [row for one in findings if not (run.quiet and one.ok) for row in _finding(one)]
+    lines = [row for finding in findings if not (run.quiet and finding.ok) for row in _finding(finding)]
     well = [text(("all is well", "bold green"))] if healthy and not run.quiet else []
-    tell(run, {"ok": healthy, "findings": findings}, *told, *well)
+    tell(run, {"ok": healthy, "findings": findings}, *lines, *well)
     if not healthy:
         raise click.exceptions.Exit(NOT_FOUND)
 
@@ -328,11 +327,11 @@ def _all_examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]
 
     where = place(run.file)
     if is_folder(where) and not run.namespace:
-        every = {}
+        by_namespace = {}
         for name in namespaces_in(where):
-            one = replace(run, file=str(file_of_namespace(where, name)), namespace=name)
-            every[name] = _all_examined(one, repair=repair, deep=deep)
-        return found_in_files(every)
+            of_namespace = replace(run, file=str(file_of_namespace(where, name)), namespace=name)
+            by_namespace[name] = _all_examined(of_namespace, repair=repair, deep=deep)
+        return found_in_files(by_namespace)
     findings = _examined(run, repair=repair, deep=deep)
     if repair and any(finding.name == PAGES and not finding.ok for finding in findings):
         report = salvage(run.one_file, run.config)
@@ -387,12 +386,12 @@ def _reembedded(memory: Engram, progress: Progress | None = None) -> dict[str, i
 
 
 @presented("reembed", Spelling(variant("maintenance.reembed", _reembedded, gives="")))
-def reembed(run: CommandRun, found: dict[str, int]) -> None:
+def reembed(run: CommandRun, counts: dict[str, int]) -> None:
     """Make the vectors that are still missing.
 
     After a change of model, or when the embedder was down. It may be stopped and started again.
     """
-    made, waiting = found["embedded"], found["pending"]
+    count, waiting = counts["embedded"], counts["pending"]
     rest = f" · {counted(waiting, 'memory waits', 'memories wait')} still" if waiting else ""
-    told = text(("embedded", "bold green"), f" {counted(made, 'memory', 'memories')}", (rest, "yellow"))
-    tell(run, found, told, quiet=[str(made)])
+    message = text(("embedded", "bold green"), f" {counted(count, 'memory', 'memories')}", (rest, "yellow"))
+    tell(run, counts, message, quiet=[str(count)])

@@ -51,7 +51,7 @@ class CommandRun:
     clock: Clock = field(default_factory=SystemClock)
     memory: Engram | None = None
     """The open memory, while what came of a command is shown."""
-    said: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
     """What the operation of the command is told."""
 
     @property

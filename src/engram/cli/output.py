@@ -79,8 +79,8 @@ def say(run: CommandRun, *lines: RenderableType) -> None:
 
     screen = console(run)
     with screen.capture() as captured:
-        for one in lines:
-            line = Text(one) if isinstance(one, str) else one
+        for content in lines:
+            line = Text(content) if isinstance(content, str) else content
             screen.print(line, markup=False, soft_wrap=isinstance(line, Text) and line.overflow == "ignore")
     # A table pads its last column; nobody wants those blanks in a pipe.
     click.echo(
@@ -126,14 +126,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
     """A table without lines. Only the last column is cut when the terminal is narrow."""
     from rich.table import Table
 
-    made = Table(box=None, show_header=any(header), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    grid = Table(box=None, show_header=any(header), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     for name in header[:-1]:
-        made.add_column(name, no_wrap=True)
+        grid.add_column(name, no_wrap=True)
     # A column that could wrap is the first to give way; its cells then say that they are rather cut.
-    made.add_column(header[-1], ratio=1)
+    grid.add_column(header[-1], ratio=1)
     for *cells, last in rows:
-        made.add_row(*cells, cut(text(last)))
-    return made
+        grid.add_row(*cells, cut(text(last)))
+    return grid
 
 
 def shown(words: str) -> str:
@@ -194,8 +194,8 @@ def day(moment: datetime | None) -> str:
 
 def marks(memory: Memory) -> list[tuple[str, str]]:
     """What a reader must know before the content: pinned, or no longer simply true."""
-    found = [("pinned ", "cyan")] if memory.pinned else []
-    return found if memory.status is Status.ACTIVE else [*found, (f"{memory.status} ", "yellow")]
+    flags = [("pinned ", "cyan")] if memory.pinned else []
+    return flags if memory.status is Status.ACTIVE else [*flags, (f"{memory.status} ", "yellow")]
 
 
 def spoken_by(memory: Memory) -> list[tuple[str, str]]:
@@ -214,7 +214,6 @@ def counted(number: int, thing: str, plural: str = "") -> str:
 
 # ---------------------------------------------------------------- progress
 # A bar for work that takes longer than a second, on stderr, when a person is looking.
-
 
 PATIENCE_S = 1.0
 """Work that is done sooner shows no bar."""
@@ -262,7 +261,6 @@ def steps(run: CommandRun, label: str, total: int | None = None) -> Iterator[Pro
 
 # ---------------------------------------------------------------- exits
 # How a run ends: errors become a line for a person, an object for a program, an exit code.
-
 
 OK, NOT_FOUND, BAD_INPUT, STORE, DENIED, CONFIG, EMBEDDER, SERVER = range(8)
 BUG, BUSY, INTERRUPTED = 70, 75, 130

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- xray
 # The X-ray of a recall: the plan, each hit with every piece of evidence, what was left out, the timings.
 
-
 BAR = 10
 NAME = 28
 """Columns for the name of a piece of evidence."""
@@ -72,7 +71,7 @@ def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
     yield _plan(answer.plan)
     # The largest value of each kind of evidence: what its bars are measured against.
     scales: Scales = {}
-    for evidence in (one for hit in answer for one in hit.evidence):
+    for evidence in (each for hit in answer for each in hit.evidence):
         scales[evidence.step, evidence.name] = max(
             scales.get((evidence.step, evidence.name), 0.0), abs(evidence.value)
         )
@@ -100,8 +99,8 @@ def _plan(plan: Plan) -> Tree:
     tree.add(text(("vectors  ", "dim"), plan.space or "off: words alone"))
     for span in plan.spans:
         ends = (f"{end:%Y-%m-%d %H:%M}" if end else "…" for end in (span.first, span.last))
-        about = "" if span.hard else ", or about"
-        tree.add(text(("time     ", "dim"), line(f"{span.words}: {' to '.join(ends)}{about}")))
+        vague = "" if span.hard else ", or about"
+        tree.add(text(("time     ", "dim"), line(f"{span.words}: {' to '.join(ends)}{vague}")))
     rest = {
         "entities": ", ".join(plan.entities),
         "aliases": " · ".join(plan.aliases),
@@ -132,7 +131,7 @@ def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
         share = getattr(hit.trust, name)
         trust.add(text((f"{name:<{NAME}} ", "dim"), (bar(share, BAR), "blue"), f" {share:7.3f}"))
     # Step by step, in the order in which the steps first speak: any step, known here or not.
-    steps = dict.fromkeys(one.step for one in hit.evidence)
+    steps = dict.fromkeys(evidence.step for evidence in hit.evidence)
     branches = {step: tree.add(text((step, "bold"))) for step in steps}
     for evidence in hit.evidence:
         branches[evidence.step].add(_evidence(evidence, scales[evidence.step, evidence.name]))
@@ -233,7 +232,7 @@ def recall(run: CommandRun, answer: Recall, *, sessions: bool) -> None:
     if sessions:
         say_sessions(run, answer)
     else:
-        say_recall(run, answer, explain=run.said.get("explain", False))
+        say_recall(run, answer, explain=run.arguments.get("explain", False))
 
 
 def say_recall(run: CommandRun, answer: Recall, *, explain: bool = False) -> None:
@@ -256,14 +255,14 @@ def say_recall(run: CommandRun, answer: Recall, *, explain: bool = False) -> Non
 
 def say_sessions(run: CommandRun, answer: Recall) -> None:
     """The sessions that answer, best first."""
-    found = answer.sessions
-    best = max((score for _, score in found), default=0.0) or 1.0
+    sessions = answer.sessions
+    best = max((score for _, score in sessions), default=0.0) or 1.0
     rows = [
         (text((str(place), "dim")), f"{score:.2f}", text((bar(score / best), "green")), line(name))
-        for place, (name, score) in enumerate(found, 1)
+        for place, (name, score) in enumerate(sessions, 1)
     ]
-    value = {"sessions": [{"session": name, "score": score} for name, score in found]}
-    tell(run, value, table(("#", "score", "", "session"), rows), quiet=[shown(name) for name, _ in found])
+    value = {"sessions": [{"session": name, "score": score} for name, score in sessions]}
+    tell(run, value, table(("#", "score", "", "session"), rows), quiet=[shown(name) for name, _ in sessions])
 
 
 def hit_table(answer: Recall, now: datetime) -> Table:
@@ -290,7 +289,6 @@ def _words(hit: Hit) -> str:
 # ---------------------------------------------------------------- thinking
 # `engram reason` and `engram timeline`: a question thought through, and how something changed.
 
-
 HITS_SHOWN = 3
 """Hits of each smaller question that are shown; --json has all."""
 
@@ -307,19 +305,19 @@ def reason(run: CommandRun, reasoning: Reasoning) -> None:
 
 
 @presented("timeline", Spelling("timeline", fails=lambda found: not found.steps, without=("predicate",)))
-def timeline(run: CommandRun, found: Timeline) -> None:
+def timeline(run: CommandRun, history: Timeline) -> None:
     """Tell how something changed, oldest step first.
 
     ABOUT is a name, a thing like `my editor`, a question, or any words.
     """
     from engram.cli.views import say_many  # it knows everything there is to show
 
-    if found.steps:
-        say_many(run, found.steps)
-        about = f"{counted(len(found), 'step')} · {line(found.about)}, by {found.found_by}"
-        tell(run, found, text((about, "dim")), quiet=())
+    if history.steps:
+        say_many(run, history.steps)
+        summary = f"{counted(len(history), 'step')} · {line(history.about)}, by {history.found_by}"
+        tell(run, history, text((summary, "dim")), quiet=())
     else:
-        tell(run, found, text((f"nothing is known of {line(found.about)}", "bold")), quiet=())
+        tell(run, history, text((f"nothing is known of {line(history.about)}", "bold")), quiet=())
 
 
 def _reasoning(reasoning: Reasoning) -> Iterator[RenderableType]:
@@ -361,20 +359,20 @@ def _grow(tree: Tree, branch: Branch) -> None:
     ),
 )
 @click.option("--explain", is_flag=True, help="Show what each section may cost and did cost.")
-def context(run: CommandRun, made: Context, *, explain: bool) -> None:
+def context(run: CommandRun, built: Context, *, explain: bool) -> None:
     """Make the prompt for a message, within a model's budget.
 
     Prints the system prompt with what is remembered, and what was said before. It counts as no use.
     """
-    prompt = [text((made.system_prompt, ""))] if made.system_prompt else []
-    prompt += [text((f"{message.role}: ", "dim"), message.content) for message in made.conversation]
-    say(run, *(_table(made) if explain else prompt))
+    prompt = [text((built.system_prompt, ""))] if built.system_prompt else []
+    prompt += [text((f"{message.role}: ", "dim"), message.content) for message in built.conversation]
+    say(run, *(_table(built) if explain else prompt))
 
 
-def _table(made: Context) -> Iterator[RenderableType]:
-    model = made.model
-    known = f"{model.name or 'no model named'} · {model.provider or 'unknown, so taken for a small one'}"
-    yield text((known, "bold"), (f" · window {model.window:,} · output {model.output:,}", "dim"))
+def _table(built: Context) -> Iterator[RenderableType]:
+    model = built.model
+    heading = f"{model.name or 'no model named'} · {model.provider or 'unknown, so taken for a small one'}"
+    yield text((heading, "bold"), (f" · window {model.window:,} · output {model.output:,}", "dim"))
     rows = [
         [
             section.name,
@@ -384,16 +382,16 @@ def _table(made: Context) -> Iterator[RenderableType]:
             f"{section.shown}/{section.of}",
             section.note,
         ]
-        for section in made.sections
+        for section in built.sections
     ]
     yield table(("section", "allotted", "wanted", "used", "shown", ""), rows)
-    way = "counted" if made.exact else "estimated"
-    kept = f"{made.reserve:,} kept for the reply · {counted(len(made.memories), 'memory', 'memories')}"
+    way = "counted" if built.exact else "estimated"
+    rest = f"{built.reserve:,} kept for the reply · {counted(len(built.memories), 'memory', 'memories')}"
     yield text(
-        (f"{made.tokens:,} of {made.budget:,} tokens, {way} as {model.tokenizer}", "bold"),
-        (f" · {kept}", "dim"),
+        (f"{built.tokens:,} of {built.budget:,} tokens, {way} as {model.tokenizer}", "bold"),
+        (f" · {rest}", "dim"),
     )
-    for note in made.notes:
+    for note in built.notes:
         yield text(("note ", "dim"), note)
 
 
@@ -409,39 +407,39 @@ COMPACT = "--compact=compact|Key facts only, in a quarter of the room."
 
 @presented("resume", Spelling("resume", flags={"form": COMPACT}))
 @parts_option
-def resume(run: CommandRun, found: Resume, *, parts: bool) -> None:
+def resume(run: CommandRun, document: Resume, *, parts: bool) -> None:
     """Tell a session that starts cold where things stand.
 
     It counts as no use of any memory.
     """
     if parts:
-        console(run).print(_parts(found, "characters"))
+        console(run).print(_parts(document, "characters"))
     else:
-        click.echo(shown(found.text))
+        click.echo(shown(document.text))
 
 
-def _parts(found: Resume | RecallPack, size: str) -> Table:
+def _parts(document: Resume | RecallPack, size: str) -> Table:
     """What each section of a document takes."""
     sizes = [
         f"{section.size}/{section.limit}" if size == "words" else str(section.size)
-        for section in found.sections
+        for section in document.sections
     ]
     rows = [
-        (one.name, str(len(one.ids)), str(one.left_out), took, one.how)
-        for one, took in zip(found.sections, sizes, strict=True)
+        (section.name, str(len(section.ids)), str(section.left_out), took, section.how)
+        for section, took in zip(document.sections, sizes, strict=True)
     ]
     return table(("section", "told", "left out", size, "how"), rows)
 
 
 @presented("pack", Spelling("recall_pack", "message*", flags={"tasks": "--task"}))
 @parts_option
-def pack(run: CommandRun, found: RecallPack, *, parts: bool) -> None:
+def pack(run: CommandRun, document: RecallPack, *, parts: bool) -> None:
     """Write the recall pack: rules, open loops, today, context, procedures.
 
     The same memories give the same bytes all day. Words of MESSAGE may load more pages: see engram triggers.
     """
     if parts:
-        console(run).print(_parts(found, "words"))
-        console(run).print(text((f"{found.words} of {found.limit} words", "dim")))
+        console(run).print(_parts(document, "words"))
+        console(run).print(text((f"{document.words} of {document.limit} words", "dim")))
     else:
-        click.echo(shown(found.text), nl=False)
+        click.echo(shown(document.text), nl=False)

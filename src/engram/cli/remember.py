@@ -46,22 +46,22 @@ def _keep(
     memory: Engram,
     content: Sequence[str] = (),
     lines: Annotated[bool, Says("Each line of stdin is a memory of its own.")] = False,
-    **given: Any,
+    **fields: Any,
 ) -> Receipt | KeptLines:
     if not lines:
-        return memory.remember(content[0], **given)
-    numbered = [(number, said) for number, said in enumerate(content, 1) if said.strip()]
-    drafts = [given | {"content": said} for _, said in numbered]
+        return memory.remember(content[0], **fields)
+    numbered = [(number, statement) for number, statement in enumerate(content, 1) if statement.strip()]
+    drafts = [fields | {"content": statement} for _, statement in numbered]
     return KeptLines(memory.remember_many(drafts, partial=True), [number for number, _ in numbered])
 
 
-def _piped(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
-    words = said.get("content", ())
-    if not said.get("lines"):
-        return said | {"content": (text_or_stdin(words, "content"),)}
+def _piped(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
+    words = arguments.get("content", ())
+    if not arguments.get("lines"):
+        return arguments | {"content": (text_or_stdin(words, "content"),)}
     if words not in ((), ("-",)):
         raise click.UsageError("--lines reads stdin: give no content beside it.")
-    return said | {"content": read_stdin("content").splitlines()}
+    return arguments | {"content": read_stdin("content").splitlines()}
 
 
 @presented(
@@ -70,32 +70,32 @@ def _piped(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
     with_json=True,
     prepare=_piped,
 )
-def remember(run: CommandRun, kept: Receipt | KeptLines) -> None:
+def remember(run: CommandRun, result: Receipt | KeptLines) -> None:
     """Keep a statement.
 
     The receipt says what became of it: stored, reinforced (it was known), merged, or superseded (it corrects
     an older memory, which gives way). With `-`, or when something is piped in, stdin is read.
     """
-    if isinstance(kept, Receipt):
+    if isinstance(result, Receipt):
         if run.json:
-            say_json(kept)
+            say_json(result)
         else:
-            say(run, *([kept.memory.id] if run.quiet else [receipt_line(kept), *_reasons(kept)]))
+            say(run, *([result.memory.id] if run.quiet else [receipt_line(result), *_reasons(result)]))
         return
-    receipts = [answer for answer in kept.answers if isinstance(answer, Receipt)]
+    receipts = [answer for answer in result.answers if isinstance(answer, Receipt)]
     counts = Counter(receipt.outcome for receipt in receipts)
     refused = [
         {"line": number, "code": answer.error.code, "message": answer.error.message}
-        for number, answer in zip(kept.numbers, kept.answers, strict=True)
+        for number, answer in zip(result.numbers, result.answers, strict=True)
         if isinstance(answer, Refusal)
     ]
     if run.json:
         report = {str(outcome): counts[outcome] for outcome in Outcome}
         say_json(report | {"refused": refused, "receipts": receipts})
     else:
-        say(run, *(one.memory.id if run.quiet else receipt_line(one) for one in receipts))
-        for one in refused:
-            click.echo(f"line {one['line']}: error {one['code']}: {one['message']}", err=True)
+        say(run, *(receipt.memory.id if run.quiet else receipt_line(receipt) for receipt in receipts))
+        for refusal in refused:
+            click.echo(f"line {refusal['line']}: error {refusal['code']}: {refusal['message']}", err=True)
     if refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -125,7 +125,6 @@ def _reasons(receipt: Receipt) -> list[Text]:
 
 # ---------------------------------------------------------------- observe
 # `engram observe` and `engram turns`: what was said goes in, what was learned comes out.
-
 
 LEFT_OUT_SHOWN = 12
 
@@ -162,14 +161,14 @@ def _hear(
     )
 
 
-def _overheard(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+def _overheard(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
     """The words, or the messages on stdin as they are written."""
-    words = said.get("said", ())
-    if not said.get("messages"):
-        return said | {"said": (text_or_stdin(words, "what was said"),)}
+    words = arguments.get("said", ())
+    if not arguments.get("messages"):
+        return arguments | {"said": (text_or_stdin(words, "what was said"),)}
     if words not in ((), ("-",)):
         raise click.UsageError("--messages reads stdin: give no words beside it.")
-    return said | {"said": (read_stdin("messages"),)}
+    return arguments | {"said": (read_stdin("messages"),)}
 
 
 @presented("observe", Spelling(variant("observe", _hear), "said*"), prepare=_overheard)
@@ -182,7 +181,7 @@ def observe(run: CommandRun, heard: Observation) -> None:
     if run.quiet:
         say(run, *(receipt.memory.id for receipt in heard.receipts))
     else:
-        say(run, *_told(heard))
+        say(run, *_observation_lines(heard))
 
 
 def _messages(piped: str) -> list[Any]:
@@ -203,7 +202,7 @@ def _messages(piped: str) -> list[Any]:
     return whole
 
 
-def _told(heard: Observation) -> Iterator[Text]:
+def _observation_lines(heard: Observation) -> Iterator[Text]:
     turns = counted(len(heard.captured), "turn")
     yield text(
         (f"{turns} read by {heard.by}", "bold"), f" · {counted(len(heard.receipts), 'statement')} kept"
@@ -223,12 +222,12 @@ def _told(heard: Observation) -> Iterator[Text]:
 
 
 @presented("turns", Spelling("history.turns", "session", without=("after",)), with_json=True)
-def turns(run: CommandRun, found: Sequence[Turn]) -> None:
+def turns(run: CommandRun, spoken: Sequence[Turn]) -> None:
     """Show a conversation word for word."""
     if run.json:
-        say_json(found)
+        say_json(spoken)
         return
-    for turn in found:
+    for turn in spoken:
         who = turn.speaker or str(turn.part)
         waits = "" if turn.captured_at else " · waits to be read"
         words = ((f"{day(turn.at)} ", "dim"), (who, "bold cyan"), (waits, "yellow"))

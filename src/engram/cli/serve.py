@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- serving
 # What `serve` and `proxy` share: settings become a server that answers until it is told to stop.
 
-
 UPSTREAM, KEY = "ENGRAM_PROXY_UPSTREAM", "ENGRAM_PROXY_KEY"
 """What older clients set; the settings come first."""
 
@@ -72,12 +71,12 @@ def served(
     doors: list[app.Mounting] = [] if alone else [app.on_first_request("/mcp", _mcp)]
     if config.proxy.base_url:
         doors.append(proxy.mount(config.proxy))
-    doors += [made for _, made in plugins.installed("routes")]
+    doors += [door for _, door in plugins.installed("routes")]
     access = Access(run.scope)
     routes = () if alone else ROUTES
-    made = app.build(lambda: Engram.open(run.file, config=config, access=access), settings, doors, routes)
+    asgi = app.build(lambda: Engram.open(run.file, config=config, access=access), settings, doors, routes)
     with app.listen_at(at) if at else app.listen(settings.host, settings.port) as sock:
-        memory_host = made.state.memory_host
+        memory_host = asgi.state.memory_host
         memory_host.reload = lambda: values(run.config)
         memory_host.open()
         try:
@@ -88,10 +87,10 @@ def served(
 
             def tell() -> None:
                 path = memory_host.memory.path
-                kept = str(caller.secret_file(beside(place(run.file)))) if secret else ""
-                ready(Ready(url, path, url + memory_host.login_path(), kept))
+                key_file = str(caller.secret_file(beside(place(run.file)))) if secret else ""
+                ready(Ready(url, path, url + memory_host.login_path(), key_file))
 
-            app.serve(made, sock, tell)
+            app.serve(asgi, sock, tell)
         finally:
             memory_host.close()
 
@@ -114,9 +113,9 @@ def with_access(config: Config, *, is_open: bool) -> Config:
 
 def with_address(config: Config, host: str | None, port: int | None) -> Config:
     """The settings with an address from the command line."""
-    given: dict[str, Any] = {"host": host, "port": port}
-    said = {name: value for name, value in given.items() if value is not None}
-    return replace(config, server=replace(config.server, **said))
+    chosen: dict[str, Any] = {"host": host, "port": port}
+    named = {name: value for name, value in chosen.items() if value is not None}
+    return replace(config, server=replace(config.server, **named))
 
 
 def address_of(host: str, port: int) -> str:
@@ -126,9 +125,9 @@ def address_of(host: str, port: int) -> str:
 
 def with_upstream(config: Config, upstream: str | None = None) -> Config:
     """The settings with a service from the command line or the environment."""
-    given = upstream or config.proxy.base_url or os.environ.get(UPSTREAM, "")
+    base_url = upstream or config.proxy.base_url or os.environ.get(UPSTREAM, "")
     key = config.proxy.api_key or os.environ.get(KEY, "")
-    return replace(config, proxy=replace(config.proxy, base_url=given, api_key=key))
+    return replace(config, proxy=replace(config.proxy, base_url=base_url, api_key=key))
 
 
 ANSWERS_WITHIN_S = 10.0
@@ -231,7 +230,6 @@ def page(run: CommandRun, host: str | None, port: int | None) -> None:
 # ---------------------------------------------------------------- proxy
 # `engram proxy`: a proxy before a model service, until it is told to stop.
 
-
 PORT = 3918
 """Beside the server's own."""
 
@@ -284,24 +282,24 @@ def create(run: CommandRun, issued: Issued) -> None:
 
     NAME is who uses it. Its place is the one that --namespace, --project, --agent and the like name.
     """
-    one = issued.token
-    made = f"{one.id} for {line(one.name)}, {one.role} of {one.scope}"
+    issued_token = issued.token
+    what = f"{issued_token.id} for {line(issued_token.name)}, {issued_token.role} of {issued_token.scope}"
     once = "it is not kept anywhere: copy it now. Send it as Authorization: Bearer …"
-    told = done("made", made), text((issued.secret, "bold cyan")), text((once, "dim"))
-    tell(run, issued, *told, quiet=[issued.secret])
+    lines = done("made", what), text((issued.secret, "bold cyan")), text((once, "dim"))
+    tell(run, issued, *lines, quiet=[issued.secret])
 
 
 @presented("list", Spelling("tokens.list"))
 def list_tokens(run: CommandRun, tokens: Sequence[Token]) -> None:
     """List tokens, oldest first; secrets are not kept."""
     now, rows = run.clock.now(), []
-    for one in tokens:
-        used = age(one.last_used, now) if one.last_used else "never"
-        end = "revoked" if one.revoked_at else "expired" if not one.is_valid(now) else used
-        rows.append((one.id, str(one.role), end, line(one.name), line(str(one.scope))))
-    told = table(("id", "role", "used", "name", "place"), rows)
+    for token_ in tokens:
+        used = age(token_.last_used, now) if token_.last_used else "never"
+        end = "revoked" if token_.revoked_at else "expired" if not token_.is_valid(now) else used
+        rows.append((token_.id, str(token_.role), end, line(token_.name), line(str(token_.scope))))
+    listing = table(("id", "role", "used", "name", "place"), rows)
     none = text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim"))
-    tell(run, tokens, told if tokens else none, quiet=[one.id for one in tokens])
+    tell(run, tokens, listing if tokens else none, quiet=[token_.id for token_ in tokens])
 
 
 @presented("revoke", Spelling("tokens.revoke"))
@@ -313,7 +311,7 @@ def revoke(run: CommandRun, gone: Token) -> None:
 def token() -> click.Group:
     """The group of commands about tokens."""
     help_ = "Let others in: make, list and revoke tokens of the server."
-    made = Group("token", help=help_, otherwise="list")
+    group = Group("token", help=help_, otherwise="list")
     for command_of in (create, list_tokens, revoke):
-        made.add_command(command_of())
-    return made
+        group.add_command(command_of())
+    return group

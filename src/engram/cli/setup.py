@@ -142,18 +142,18 @@ def setup(run: CommandRun, client: str, write: bool, toolset: str, hooks: bool, 
     the file holds; the file as it was is kept with the ending `.before-engram`. Doing it twice changes
     nothing more.
     """
-    one = CLIENTS[client]
+    entry = CLIENTS[client]
     if hooks and client != "claude-code":
         raise click.UsageError("--hooks is for claude-code.")
     started = [*_program(), *_options(run)]
     tools = ["--tools", toolset] if toolset != "pinned" else []
-    changes = [_Change(target or one.file(), *_server(one, [*started, "mcp", *tools]))]
+    changes = [_Change(target or entry.file(), *_server(entry, [*started, "mcp", *tools]))]
     if hooks:
         changes.append(_Change(HOOKS_FILE(), *_hooks(shlex.join(started))))
     if not write:
         shown = (f"# {change.path}\n{change.shown}\n" for change in changes)
-        told = {str(change.path): change.shown for change in changes}
-        say_json(told) if run.json else click.echo("\n".join(shown))  # to be copied: no line may be wrapped
+        by_path = {str(change.path): change.shown for change in changes}
+        say_json(by_path) if run.json else click.echo("\n".join(shown))  # copied: no line may be wrapped
         return
     written = {str(change.path): change.write() for change in changes}
     if run.json:
@@ -162,7 +162,7 @@ def setup(run: CommandRun, client: str, write: bool, toolset: str, hooks: bool, 
     for path, changed in written.items():
         click.echo(f"{path}: {'written' if changed else 'already so'}")
     if any(written.values()):
-        say(run, one.then)
+        say(run, entry.then)
 
 
 class _Change:
@@ -194,7 +194,7 @@ class _Change:
 def _free(path: Path) -> Path:
     """A name that no file has: an older copy is never written over."""
     numbered = (path.with_name(f"{path.name}.{number}") for number in range(1, 1_000))
-    return path if not path.exists() else next(one for one in numbered if not one.exists())
+    return path if not path.exists() else next(candidate for candidate in numbered if not candidate.exists())
 
 
 def _server(client: AgentClient, command_line: list[str]) -> tuple[str, Callable[[str, Path], str]]:
@@ -217,8 +217,8 @@ def _hooks(program: str) -> tuple[str, Callable[[str, Path], str]]:
     def merge(data: dict[str, Any]) -> None:
         hooks = data.setdefault("hooks", {})
         for event, entry in entries.items():
-            others = [one for one in hooks.get(event, []) if not _is_ours(one)]
-            hooks[event] = [*others, entry]
+            foreign = [entry_ for entry_ in hooks.get(event, []) if not _is_ours(entry_)]
+            hooks[event] = [*foreign, entry]
 
     shown = {"hooks": {event: [entry] for event, entry in entries.items()}}
     return _json(shown), lambda old, path: _into_json(old, path, merge)
@@ -226,7 +226,7 @@ def _hooks(program: str) -> tuple[str, Callable[[str, Path], str]]:
 
 def _is_ours(entry: Any) -> bool:
     hooks = entry.get("hooks", []) if isinstance(entry, dict) else []
-    return any(_OURS.search(str(one.get("command", ""))) for one in hooks)
+    return any(_OURS.search(str(hook_entry.get("command", ""))) for hook_entry in hooks)
 
 
 def _into_json(old: str, path: Path, merge: Callable[[dict[str, Any]], None]) -> str:
@@ -275,8 +275,8 @@ def _json(value: Any) -> str:
 def _program() -> list[str]:
     """How a client starts us: by a full path, for programs with windows do not know the shell's."""
     beside = Path(sys.executable).with_name("engram.exe" if sys.platform == "win32" else "engram")
-    found = str(beside) if beside.is_file() else shutil.which("engram")
-    return [found] if found else [sys.executable, "-m", "engram"]
+    program = str(beside) if beside.is_file() else shutil.which("engram")
+    return [program] if program else [sys.executable, "-m", "engram"]
 
 
 def _options(run: CommandRun) -> list[str]:
@@ -284,14 +284,13 @@ def _options(run: CommandRun) -> list[str]:
     file = run.file or ""
     if file and not is_address(file):
         file = str(Path(file).absolute()) + ("/" if is_folder(file) else "")
-    given = {"file": file, "config": str(Path(run.config_file).absolute()) if run.config_file else ""}
-    given |= {name: getattr(run, name) for name in ("preset", *_SCOPE)}
-    return [word for name, value in given.items() if value for word in (f"--{name}", value)]
+    options = {"file": file, "config": str(Path(run.config_file).absolute()) if run.config_file else ""}
+    options |= {name: getattr(run, name) for name in ("preset", *_SCOPE)}
+    return [word for name, value in options.items() if value for word in (f"--{name}", value)]
 
 
 # ---------------------------------------------------------------- mcp
 # `engram mcp`: an MCP client starts this and speaks to the memory over stdin and stdout.
-
 
 ROLES = [str(role) for role in Role]
 
@@ -322,8 +321,8 @@ def mcp(run: CommandRun, toolset: str, role: str) -> None:
     from engram.server.mcp.stdio import serve
 
     if find_spec("mcp_types") is None:  # comes with the SDK from its second version on
-        found = "an older version of the mcp package is here" if find_spec("mcp") else "mcp is missing"
-        raise ConfigError(f"The MCP door needs mcp 2, and {found}: pip install 'engram-cortex[server]'.")
+        state = "an older version of the mcp package is here" if find_spec("mcp") else "mcp is missing"
+        raise ConfigError(f"The MCP door needs mcp 2, and {state}: pip install 'engram-cortex[server]'.")
 
     def opened() -> Engram:
         from engram.engine import Engram
@@ -343,11 +342,11 @@ def mcp(run: CommandRun, toolset: str, role: str) -> None:
 @command("hook")
 @click.argument("event", type=click.Choice([*EVENTS]))
 @pass_run
-def hook(told: CommandRun, event: str) -> None:
+def hook(place: CommandRun, event: str) -> None:
     """Tell a coding agent what is remembered, and capture what it says.
 
     Reads the agent's hook message from stdin. `session-start` and `prompt-submit` print a short brief as
     additional context; `stop` and `pre-compact` capture what the transcript says. Never fails: what goes
     wrong is a line on stderr.
     """
-    run(event, sys.stdin.buffer.read(), lambda: HookPlace(told.file, told.scope, told.config))
+    run(event, sys.stdin.buffer.read(), lambda: HookPlace(place.file, place.scope, place.config))

@@ -103,9 +103,9 @@ def import_lines(
     reads stdin. What is known already is reinforced. With --project … everything goes there.
     """
     plain_lines = as_it_was or path == "-"
-    found = system or ("" if plain_lines else _system_at(Path(path), dict(mapping)))
-    if found:
-        _move_in(run, Path(path), found, dict(mapping), dry=dry_run)
+    known_system = system or ("" if plain_lines else _system_at(Path(path), dict(mapping)))
+    if known_system:
+        _move_in(run, Path(path), known_system, dict(mapping), dry=dry_run)
         return
     with click.open_file(path, "rb") as source:
         _import_lines(run, source, dry_run=dry_run, as_it_was=as_it_was)
@@ -139,8 +139,8 @@ def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str
     back = [f"`engram undo {report.run}` takes it back as a whole"] if report.run else []
     for item in () if run.json else report.refused[:REFUSALS_SHOWN]:
         click.echo(f"{item.origin}: error {item.code}: {item.reason}", err=True)
-    told = done(title, " · ".join(counts) or "nothing found")
-    tell(run, {**value, "run": report.run, "items": plain(report.items)}, told, *back)
+    message = done(title, " · ".join(counts) or "nothing found")
+    tell(run, {**value, "run": report.run, "items": plain(report.items)}, message, *back)
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -158,7 +158,7 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
             steps(run, "importing", _length(source)) as counting,
         ):
             report.related = _relate(memory, *_remember(memory, lines, report, counting))
-    report.refused.sort(key=lambda one: int(one["line"]))  # some on reading, others on remembering
+    report.refused.sort(key=lambda refusal: int(refusal["line"]))  # some on reading, others on remembering
     value: dict[str, Any] = {**report.counts, "refused": report.refused}
     if dry_run or not as_it_was:
         names = ("valid",) if dry_run else tuple(str(outcome) for outcome in Outcome)
@@ -266,19 +266,19 @@ def _edges(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _tell_refused(report: ImportReport) -> None:
-    for one in report.refused[:REFUSALS_SHOWN]:
-        click.echo(f"line {one['line']}: error {one['code']}: {one['message']}", err=True)
+    for refusal in report.refused[:REFUSALS_SHOWN]:
+        click.echo(f"line {refusal['line']}: error {refusal['code']}: {refusal['message']}", err=True)
     if len(report.refused) > REFUSALS_SHOWN:
         click.echo(f"and {len(report.refused) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
 
 
 def _summed_up(report: ImportReport) -> Text:
-    told = [f"{count:,} {name}" for name, count in report.counts.items() if count]
-    told += [counted(report.related, "relation")] if report.related else []
-    told += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
-    told += [f"{len(report.refused):,} refused"] if report.refused else []
+    counts = [f"{count:,} {name}" for name, count in report.counts.items() if count]
+    counts += [counted(report.related, "relation")] if report.related else []
+    counts += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
+    counts += [f"{len(report.refused):,} refused"] if report.refused else []
     title = "checked, nothing was stored:" if report.dry else "imported:"
-    return done(title, " · ".join(told) or "no lines")
+    return done(title, " · ".join(counts) or "no lines")
 
 
 @command("export")
@@ -299,8 +299,8 @@ def export(run: CommandRun, target: str, force: bool) -> None:
                 out.write(f"{line}\n")
                 counting.add(1)
     if target != "-" and not run.quiet:
-        told = done("exported", f"{counted(counting.done, 'memory', 'memories')} to {target}")
-        tell(run, {"exported": counting.done, "file": target}, told)
+        message = done("exported", f"{counted(counting.done, 'memory', 'memories')} to {target}")
+        tell(run, {"exported": counting.done, "file": target}, message)
 
 
 def _oldest_first(newest_first: Iterable[str]) -> Iterator[str]:
@@ -372,16 +372,16 @@ def sync(
 def status(run: CommandRun, directory: Path) -> None:
     """Show what waits on either side, and what is in conflict."""
     with run.open(whole_file=True) as memory:
-        found = memory.workspace.status(directory)
+        state = memory.workspace.status(directory)
     tell(
         run,
-        found,
-        text((found.folder, "bold"), f" ({', '.join(found.layouts)})"),
-        f"{counted(found.files, 'file')} · {counted(found.memories, 'memory', 'memories')}",
-        f"edited in the folder: {len(found.edited):,} · changed in the memory: {found.behind:,}",
-        *(f"  {path}" for path in found.edited[:SHOWN]),
-        *_conflicts(found.conflicts),
-        *(f"  {point.id[:10]} {point.at[:16]} {point.subject}" for point in found.points),
+        state,
+        text((state.folder, "bold"), f" ({', '.join(state.layouts)})"),
+        f"{counted(state.files, 'file')} · {counted(state.memories, 'memory', 'memories')}",
+        f"edited in the folder: {len(state.edited):,} · changed in the memory: {state.behind:,}",
+        *(f"  {path}" for path in state.edited[:SHOWN]),
+        *_conflicts(state.conflicts),
+        *(f"  {point.id[:10]} {point.at[:16]} {point.subject}" for point in state.points),
     )
 
 
@@ -408,9 +408,9 @@ def watch(run: CommandRun, directory: Path, every: float) -> None:
 def points(run: CommandRun, directory: Path) -> None:
     """List the commits that `rollback` takes, newest first."""
     with run.open(whole_file=True) as memory:
-        found = memory.workspace.points(directory)
-    rows = [(point.id[:10], point.at[:16], point.subject) for point in found]
-    tell(run, found, table(("point", "when", "what"), rows))
+        commits = memory.workspace.points(directory)
+    rows = [(point.id[:10], point.at[:16], point.subject) for point in commits]
+    tell(run, commits, table(("point", "when", "what"), rows))
 
 
 @workspace.command("rollback")
@@ -431,9 +431,9 @@ def rollback(run: CommandRun, point: str, directory: Path) -> None:
 def list_folders(run: CommandRun) -> None:
     """List the folders that are kept in step with this memory."""
     with run.open(whole_file=True) as memory:
-        found = memory.workspace.folders()
+        folders = memory.workspace.folders()
     none = "no folder is kept in step: `engram workspace init DIR` begins"
-    tell(run, {"folders": found}, *(found or [none]))
+    tell(run, {"folders": folders}, *(folders or [none]))
 
 
 @workspace.command("leave")
@@ -448,10 +448,10 @@ def leave(run: CommandRun, directory: Path) -> None:
 
 def _tell(run: CommandRun, report: SyncReport, *, leave: bool = True) -> None:
     parts = {"created": report.created, "updated": report.updated, "forgotten": report.forgotten}
-    told = [f"{len(found):,} {name}" for name, found in parts.items() if found]
+    counts = [f"{len(changed):,} {name}" for name, changed in parts.items() if changed]
     files = {"written": report.written, "removed": report.removed}
-    told += [f"{counted(len(found), 'file')} {name}" for name, found in files.items() if found]
-    title = done("would change:" if report.dry else "in step:", " · ".join(told) or "nothing changed")
+    counts += [f"{counted(len(changed), 'file')} {name}" for name, changed in files.items() if changed]
+    title = done("would change:" if report.dry else "in step:", " · ".join(counts) or "nothing changed")
     value = {**plain(report), "changes": report.changes}
     tell(run, value, title, *_conflicts(report.conflicts), quiet=())
     for problem in report.problems[:SHOWN]:

@@ -52,13 +52,13 @@ def init(run: CommandRun, keychain: bool, key_file: str | None, fields: bool) ->
     """
     from engram.api.vault import check_no_key, init_vault, init_vault_like
 
-    path, *others = _files(run)
+    path, *rest = _files(run)
     check_no_key(path, SystemClock())
     key = _key_of(key_file) if key_file else _key_at_hand()
     passphrase = "" if key is not None or keychain else ask_passphrase("Passphrase", twice=True)
     where = init_vault(path, passphrase=passphrase, key=key, fields=fields, config=run.config)
-    for other in others:
-        init_vault_like(other, path, passphrase or key, fields=fields, config=run.config)
+    for another in rest:
+        init_vault_like(another, path, passphrase or key, fields=fields, config=run.config)
     what = "What is sensitive is sealed" if fields else "Encrypted"
     tell(run, {"vault": path, "key": where}, f"{what}. The key is {where}.")
 
@@ -69,16 +69,16 @@ def status(run: CommandRun) -> None:
     """Tell whether the file is encrypted and whether a key is at hand."""
     from engram.api.vault import vault_status
 
-    found = vault_status(_files(run)[0])
+    state = vault_status(_files(run)[0])
     words = {
         "new": "There is no file yet.",
         "plain": "Not encrypted: `engram vault init` encrypts it.",
         "fields": "Sensitive contents are sealed; the rest of the file is not encrypted.",
         "vault": "Encrypted.",
-    }[found.state]
-    if found.state in {"vault", "fields"}:
-        words += " A key is at hand." if found.unlocked else " Locked: `engram vault unlock` opens it."
-    tell(run, plain(found), words)
+    }[state.state]
+    if state.state in {"vault", "fields"}:
+        words += " A key is at hand." if state.unlocked else " Locked: `engram vault unlock` opens it."
+    tell(run, plain(state), words)
 
 
 @vault.command("unlock")
@@ -150,8 +150,8 @@ def erase_session(run: CommandRun, session: str) -> None:
     """Erase a conversation for good: its turns and the memories that came from them."""
     with run.open() as memory:
         removed = memory.vault.erase_session(session)
-    told = ", ".join(f"{number} {name}" for name, number in removed.items() if number)
-    tell(run, {"removed": removed}, f"Erased: {told or 'nothing'}.")
+    counts = ", ".join(f"{number} {name}" for name, number in removed.items() if number)
+    tell(run, {"removed": removed}, f"Erased: {counts or 'nothing'}.")
 
 
 @vault.command("audit")
@@ -163,8 +163,8 @@ def audit(run: CommandRun, limit: int, after: int) -> None:
     with run.open(whole_file=True) as memory:
         entries = memory.vault.audit(limit=limit, after=after)
     lines = [
-        f"{one.number:>6}  {one.at:%Y-%m-%d %H:%M:%S}  {one.what:<10}  {one.actor:<12}  {one.subject}"
-        for one in entries
+        f"{row.number:>6}  {row.at:%Y-%m-%d %H:%M:%S}  {row.what:<10}  {row.actor:<12}  {row.subject}"
+        for row in entries
     ]
     tell(run, {"entries": plain(entries)}, "\n".join(lines) or "Nothing yet.")
 
@@ -182,9 +182,9 @@ def purge(run: CommandRun, person: str, yes: bool) -> None:
     if not yes:
         click.confirm(f"Everything about {what} goes, and cannot be brought back. Go on?", abort=True)
     with run.open(whole_file=True) as memory:
-        made = memory.vault.purge(person=person) if person else memory.vault.purge(scope=run.scope)
+        certificate = memory.vault.purge(person=person) if person else memory.vault.purge(scope=run.scope)
         parts = [part for part in person.split() if part != person and memory.entities.get(part) is not None]
-    say_json(plain(made))
+    say_json(plain(certificate))
     if parts:
         click.echo(
             f"Still spoken of: {', '.join(parts)}. Purge them too if they are the same person.", err=True
@@ -256,9 +256,9 @@ def backup() -> None:
 def make(run: CommandRun, to: str | None) -> None:
     """Copy everything as it is now and check the copy; the memory may be in use meanwhile."""
     with run.open(whole_file=True) as memory:
-        made = memory.backups.make(to)
-    told = done("backed up to", f"{made.file}, {size(made.size_bytes)}")
-    tell(run, {"backups": [made]}, told, quiet=[made.file])
+        copy = memory.backups.make(to)
+    message = done("backed up to", f"{copy.file}, {size(copy.size_bytes)}")
+    tell(run, {"backups": [copy]}, message, quiet=[copy.file])
 
 
 @backup.command("list")
@@ -266,11 +266,11 @@ def make(run: CommandRun, to: str | None) -> None:
 def list_backups(run: CommandRun) -> None:
     """The copies beside the memory, oldest first."""
     with run.open(whole_file=True) as memory:
-        kept = memory.backups.list()
-    rows = [(one.made_at.strftime("%Y-%m-%d %H:%M"), size(one.size_bytes), one.file) for one in kept]
+        copies = memory.backups.list()
+    rows = [(copy.made_at.strftime("%Y-%m-%d %H:%M"), size(copy.size_bytes), copy.file) for copy in copies]
     none = "There is no backup yet: one is made by itself when the memory is a day old."
-    told = table(("made", "size", "file"), rows) if rows else none
-    tell(run, {"backups": kept}, told, quiet=[one.file for one in kept])
+    listing = table(("made", "size", "file"), rows) if rows else none
+    tell(run, {"backups": copies}, listing, quiet=[copy.file for copy in copies])
 
 
 @backup.command("restore")
@@ -290,14 +290,14 @@ def restore_backup(run: CommandRun, copy: str | None, at: str | None) -> None:
     missing: dict[str, int] = {}
     if at is not None:
         time = moment("time", at, zone_of(run.config.timezone))
-        made, kept, missing = restore_at(run.one_file, time, run.config)
-        copy = made.file
+        chosen, former, missing = restore_at(run.one_file, time, run.config)
+        copy = chosen.file
     else:
-        kept = put_back(run.one_file, str(copy), run.config)
+        former = put_back(run.one_file, str(copy), run.config)
     lost = ", ".join(f"{count} {verb}" for verb, count in missing.items()) or "nothing"
-    lines = [f"  the former file is {kept}"] if kept else []
+    lines = [f"  the former file is {former}"] if former else []
     lines += [f"  between the copy and that time, and not in it: {lost}"] if at else []
-    value = {"restored": copy, "kept": kept, **({"missing": missing} if at else {})}
+    value = {"restored": copy, "kept": former, **({"missing": missing} if at else {})}
     tell(run, value, done("restored", str(copy)), *lines)
 
 

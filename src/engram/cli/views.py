@@ -84,12 +84,12 @@ def claim_row(claim: Claim) -> Row:
 
 def entity_row(entity: Entity, now: datetime) -> Row:
     """An entity: when it was last seen, what it is, how often it is named, and its names."""
-    others = [alias for alias in entity.aliases if alias != entity.name.lower()]
+    aliases = [alias for alias in entity.aliases if alias != entity.name.lower()]
     return (
         text((age(entity.last_seen, now) if entity.last_seen else "", "dim")),
         text((entity.type, "magenta")),
         text(f"{entity.mentions:,}"),
-        text((line(entity.name), "bold"), (f"  {line(', '.join(others))}" if others else "", "dim")),
+        text((line(entity.name), "bold"), (f"  {line(', '.join(aliases))}" if aliases else "", "dim")),
     )
 
 
@@ -225,16 +225,16 @@ TABLES: Mapping[type, ViewColumns] = {
 }  # fmt: skip
 
 
-def say_many(run: CommandRun, found: Sequence[Any]) -> None:
+def say_many(run: CommandRun, values: Sequence[Any]) -> None:
     """Things of one kind, one a row."""
-    columns = TABLES.get(_kind(found[0])) or _any_columns(found[0])
+    columns = TABLES.get(_kind(values[0])) or _any_columns(values[0])
     if run.quiet:
-        say(run, *(columns.name(one) for one in found))
+        say(run, *(columns.name(value) for value in values))
         return
     now = run.clock.now()
-    say(run, table(columns.heads, [row for one in found for row in columns.rows(one, now)]))
+    say(run, table(columns.heads, [row for value in values for row in columns.rows(value, now)]))
     if columns.counts:
-        say(run, text((counted(len(found), *columns.counts), "dim")))
+        say(run, text((counted(len(values), *columns.counts), "dim")))
 
 
 def _kind(value: Any) -> type:
@@ -242,11 +242,11 @@ def _kind(value: Any) -> type:
     return Memory if isinstance(value, Memory) else type(value)
 
 
-def _any_columns(one: Any) -> ViewColumns:
+def _any_columns(value: Any) -> ViewColumns:
     """ViewColumns for a kind that has none of its own: its short fields."""
-    if not is_dataclass(one):
+    if not is_dataclass(value):
         return ViewColumns(("",), lambda o, _: [(line(str(plain(o))),)], lambda o: line(str(plain(o))))
-    names = [f.name for f in fields(one) if isinstance(plain(getattr(one, f.name)), str | int | float)]
+    names = [f.name for f in fields(value) if isinstance(plain(getattr(value, f.name)), str | int | float)]
 
     def rows(o: Any, _: datetime) -> Sequence[Row]:
         return [[line(str(plain(getattr(o, name)))) for name in names]]
@@ -268,9 +268,9 @@ def say_one(run: CommandRun, done: str, value: Any) -> None:
         say(run, *([text((done, "bold green"))] if done else []))
         say_many(run, [value])
     elif is_dataclass(value):
-        told = ((f.name, plain(getattr(value, f.name))) for f in fields(value))
-        held = ((name, one) for name, one in told if one not in (None, "", []))
-        say(run, *(text((f"{name}: ", "dim"), line(str(one))) for name, one in held))
+        fields_held = ((f.name, plain(getattr(value, f.name))) for f in fields(value))
+        held = ((name, content) for name, content in fields_held if content not in (None, "", []))
+        say(run, *(text((f"{name}: ", "dim"), line(str(content))) for name, content in held))
     else:
         say(run, text((f"{done} " if done else "", "bold green"), line(str(plain(value)))))
 
@@ -354,7 +354,7 @@ def _profile_of(_: str, profile: Behaviour, __: CommandRun) -> Iterator[Renderab
 
 def _identity(_: str, reflections: Reflections, __: CommandRun) -> Iterator[RenderableType]:
     lines = reflections.text.splitlines()
-    yield from (text(line(one)) for one in lines)
+    yield from (text(line(row)) for row in lines)
     if lines:
         compacted = ", compacted" if reflections.compacted else ""
         yield text((f"{counted(reflections.memories, 'reflection')}{compacted}", "dim"))
@@ -392,7 +392,7 @@ def _card(_: str, card: Card, __: CommandRun) -> Iterator[RenderableType]:
     if card.aliases:
         yield text(("also ", "dim"), ", ".join(map(line, card.aliases)))
     yield from (text("  ", line(" ".join(fact))) for fact in card.facts)
-    yield from (text(("  · ", "dim"), line(one)) for one in card.lines)
+    yield from (text(("  · ", "dim"), line(row)) for row in card.lines)
     if beside := ", ".join(f"{line(name)} ({count})" for name, count in card.beside):
         yield text(("with ", "dim"), beside)
 
@@ -428,25 +428,29 @@ def _decided(decision: Decided) -> tuple[str, str, str]:
     return pair, line(decision.rule), line(decision.why) + left
 
 
+def _memories(values: Sequence[Any]) -> str:
+    return counted(len(values), "memory", "memories")
+
+
 _ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterable[RenderableType]]] = {
     Abstraction: _tree,
     Begun: _begun,
     Behaviour: _profile_of,
     Card: _card,
     Commitment: _commitment,
-    Completed: lambda done, one, _: [
-        text((f"{done}, ", "bold green"), f"{counted(len(one.promoted), 'memory', 'memories')} for everybody")
+    Completed: lambda done, completed, _: [
+        text((f"{done}, ", "bold green"), f"{_memories(completed.promoted)} for everybody")
     ],
-    CoreSummary: lambda _, found, __: [text(line(one)) for one in found.lines],
+    CoreSummary: lambda _, summary, __: [text(line(row)) for row in summary.lines],
     Edge: _edge,
     Entity: _entity,
-    Gap: lambda done, one, _: [text((f"{done} ", "bold green"), line(one.question))],
-    Guidelines: lambda _, found, __: [text(line(one)) for one in found.lines],
+    Gap: lambda done, gap, _: [text((f"{done} ", "bold green"), line(gap.question))],
+    Guidelines: lambda _, guidelines, __: [text(line(row)) for row in guidelines.lines],
     KnowledgeMap: _map,
-    Learned: lambda done, one, _: [text((f"{done} ", "bold green"), shown(one.memory.shown))],
+    Learned: lambda done, learned, _: [text((f"{done} ", "bold green"), shown(learned.memory.shown))],
     Memory: changed,
-    Observation: lambda done, one, _: [
-        text((f"{done}, ", "bold yellow"), f"{counted(len(one.receipts), 'memory', 'memories')} of it")
+    Observation: lambda done, observation, _: [
+        text((f"{done}, ", "bold yellow"), f"{_memories(observation.receipts)} of it")
     ],
     Profile: _profile,
     Receipt: _receipt,
@@ -456,22 +460,22 @@ _ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterable[RenderableType]]] 
     Trigger: _trigger,
 }
 _QUIET: Mapping[type, Callable[[Any], str]] = {
-    Memory: lambda one: one.id,
-    Receipt: lambda one: one.memory.id,
-    Entity: lambda one: line(one.name),
-    Profile: lambda one: line(one.entity.name),
-    Commitment: lambda one: one.id,
-    Trigger: lambda one: one.id,
-    SessionInfo: lambda one: one.id,
-    Gap: lambda one: one.key,
-    Report: lambda one: str(one.changes),
-    Behaviour: lambda one: "\n".join(line(trait.text) for trait in one.traits),
-    Reflections: lambda one: shown(one.text),
-    CoreSummary: lambda one: "\n".join(map(line, one.lines)),
-    Guidelines: lambda one: "\n".join(map(line, one.lines)),
-    KnowledgeMap: lambda one: "\n".join(line(domain.label) for domain in one.domains),
-    Abstraction: lambda one: line(one.paragraph),
-    Card: lambda one: line(one.text),
-    Begun: lambda one: "\n".join(f"{said['role']}: {shown(said['content'])}" for said in one.messages),
+    Memory: lambda memory: memory.id,
+    Receipt: lambda receipt: receipt.memory.id,
+    Entity: lambda entity: line(entity.name),
+    Profile: lambda profile: line(profile.entity.name),
+    Commitment: lambda commitment: commitment.id,
+    Trigger: lambda trigger: trigger.id,
+    SessionInfo: lambda session: session.id,
+    Gap: lambda gap: gap.key,
+    Report: lambda report: str(report.changes),
+    Behaviour: lambda behaviour: "\n".join(line(trait.text) for trait in behaviour.traits),
+    Reflections: lambda reflections: shown(reflections.text),
+    CoreSummary: lambda summary: "\n".join(map(line, summary.lines)),
+    Guidelines: lambda guidelines: "\n".join(map(line, guidelines.lines)),
+    KnowledgeMap: lambda map_: "\n".join(line(domain.label) for domain in map_.domains),
+    Abstraction: lambda tree: line(tree.paragraph),
+    Card: lambda card: line(card.text),
+    Begun: lambda begun: "\n".join(f"{turn['role']}: {shown(turn['content'])}" for turn in begun.messages),
     Edge: lambda _: "",
 }
