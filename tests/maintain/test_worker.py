@@ -73,7 +73,7 @@ def test_when_another_process_is_at_it_the_worker_waits_without_trouble(memory: 
     worker = Worker(memory, lambda: IDLE)
     with memory.maintenance._caller.tools.store.lease("upkeep"):  # noqa: SLF001 - as another process would
         assert worker.tick() is None
-    assert worker.told.trouble == ""
+    assert worker.report.trouble == ""
     assert worker.tick() is not None
 
 

@@ -18,7 +18,7 @@ from mcp_types import version
 from engram import Engram
 from engram.server.limits import Keys
 from engram.server.mcp import handshake, stdio
-from engram.server.mcp.handshake import FastHandshake, listed
+from engram.server.mcp.handshake import FastHandshake, listed_tools
 from engram.server.mcp.serving import Carrier, build
 from engram.server.mcp.tools import FULL, ToolDispatcher
 from tests.tables import every
@@ -53,7 +53,7 @@ async def nowhere(_: Any, work: Callable[[Engram], Any]) -> Any:
 
 
 def by_the_porch(messages: Sequence[dict[str, Any]]) -> list[Any]:
-    begun = FastHandshake(listed("full"))
+    begun = FastHandshake(listed_tools("full"))
     replies = [begun.answer(json.dumps(message).encode()) for message in messages]
     return [None if reply is None else json.loads(reply) for reply in replies if reply != b""]
 
@@ -136,7 +136,7 @@ def test_whatever_is_unusual_is_left_to_the_sdk(messages: list[dict[str, Any]]) 
 
 @every("line", [b"nonsense\n", b"\xff\xfe\n", b"5\n", b'"text"\n'])
 def test_what_is_no_message_is_left_to_the_sdk(line: bytes) -> None:
-    assert FastHandshake(listed("full")).answer(line) is None
+    assert FastHandshake(listed_tools("full")).answer(line) is None
 
 
 def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch)
         json.dumps(message).encode() + b"\n" for message in [*HANDSHAKE, asked("tools/list", 2), call]
     )
 
-    pending = stdio.begin(FastHandshake(listed("pinned")), io.BytesIO(sent), io.BytesIO())
+    pending = stdio.begin(FastHandshake(listed_tools("pinned")), io.BytesIO(sent), io.BytesIO())
 
     assert json.loads(pending or b"") == call
     assert done == ["loaded"]

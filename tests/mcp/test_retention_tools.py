@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.server.mcp.handshake import listed
+from engram.server.mcp.handshake import listed_tools
 from engram.server.mcp.tools import ToolDispatcher, toolset
 from engram.testing import FakeClock, HashEmbedder
 
@@ -41,7 +41,7 @@ def call(memory: Engram) -> Call:
 
 
 def test_its_tools_are_listed_with_their_arguments() -> None:
-    tools = {one["name"]: one for one in listed("retention")}
+    tools = {one["name"]: one for one in listed_tools("retention")}
     assert len(tools) == 73
     assert tools["recall"]["inputSchema"]["required"] == ["query"]
     assert {"query", "top_k", "mode"} <= set(tools["recall"]["inputSchema"]["properties"])

@@ -18,10 +18,10 @@ from engram.server.caller import (
     COOKIE_DAYS,
     Links,
     cookie_from,
+    has_valid_cookie,
     known_secret,
     local_secret,
     secret_file,
-    shows_cookie,
 )
 from tests.server.conftest import STARTS_WITHIN_S, Client, Running, Start, opened
 from tests.tables import every
@@ -106,14 +106,14 @@ def test_a_cookie_says_when_and_ends() -> None:
     headers = {"host": "127.0.0.1:3917", "cookie": f"engram_3917={told}; other=1"}
     later = 1_000.0 + COOKIE_DAYS * 86_400
 
-    assert shows_cookie(headers, SECRET, lambda: later)
-    assert not shows_cookie(headers, SECRET, lambda: later + 1)
-    assert not shows_cookie(headers, SECRET, lambda: 999.0)
-    assert not shows_cookie(headers, SECRET + "y", lambda: 1_001.0)
-    assert not shows_cookie(headers, "", lambda: 1_001.0)
-    assert not shows_cookie(headers | {"host": "127.0.0.1:80"}, SECRET, lambda: 1_001.0)
+    assert has_valid_cookie(headers, SECRET, lambda: later)
+    assert not has_valid_cookie(headers, SECRET, lambda: later + 1)
+    assert not has_valid_cookie(headers, SECRET, lambda: 999.0)
+    assert not has_valid_cookie(headers, SECRET + "y", lambda: 1_001.0)
+    assert not has_valid_cookie(headers, "", lambda: 1_001.0)
+    assert not has_valid_cookie(headers | {"host": "127.0.0.1:80"}, SECRET, lambda: 1_001.0)
     for forged in ("", "1000", "1000.", f"2000.{told.partition('.')[2]}", "é.é", "1000." + "0" * 64):
-        assert not shows_cookie({**headers, "cookie": f"engram_3917={forged}"}, SECRET, lambda: 1_001.0)
+        assert not has_valid_cookie({**headers, "cookie": f"engram_3917={forged}"}, SECRET, lambda: 1_001.0)
 
 
 def test_links_that_nobody_follows_are_forgotten() -> None:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 HTML = "text/html"
-"""What a browser asks for; a program that asks for the root is told how the server is."""
+"""What a browser accepts; a program that asks for the root gets the health document."""
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data:"
@@ -130,7 +130,7 @@ def build(
     memory_host, counts = MemoryHost(memory_opener, settings), metrics.Metrics()
     doors = [mounting(memory_host) for mounting in mounts]
     served: list[BaseRoute] = [
-        *_own(memory_host, counts, routes),
+        *_own_routes(memory_host, counts, routes),
         *(
             Served(
                 route.path,
@@ -143,20 +143,22 @@ def build(
         *((OldRoutes(memory_host),) if routes else ()),
         *(route for door in doors for route in _mounted(door)),
     ]
-    rests = [_Rest(door, served) for door in doors if door.rest]
+    rests = [_RestMount(door, served) for door in doors if door.rest]
     app = Starlette(
         routes=[*served, *rests],
         middleware=[
-            Middleware(Guard, memory_host=memory_host, metrics=counts, is_foreign=_foreign(doors, rests))
+            Middleware(
+                Guard, memory_host=memory_host, metrics=counts, is_foreign=_foreign_check(doors, rests)
+            )
         ],
-        exception_handlers={HTTPException: _unserved},
+        exception_handlers={HTTPException: _refuse_unserved},
         lifespan=_lifespan(memory_host, doors),
     )
     app.state.memory_host = memory_host
     return app
 
 
-def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
+def _own_routes(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
     """What the server serves of itself."""
     document = cache(lambda: JSONResponse(openapi.document(routes)))  # made when it is first asked for
 
@@ -169,8 +171,8 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
             return await page(request)
         from engram.server.compat.serving import endpoints
 
-        _, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
-        return JSONResponse({**told, "endpoints": endpoints()})
+        _, health = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
+        return JSONResponse({**health, "endpoints": endpoints()})
 
     async def tell_metrics(request: Request) -> Response:
         if not memory_host.owns_file(request.state.caller):
@@ -203,8 +205,8 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
         "/v1/me": tell_caller,
         "/v1/events/stream": feed,
     }
-    made = [Served(path, _named(path, serve), methods=["GET"]) for path, serve in served.items()]
-    return [*made, *_logins(memory_host)]
+    own = [Served(path, _with_route_name(path, serve), methods=["GET"]) for path, serve in served.items()]
+    return [*own, *_logins(memory_host)]
 
 
 def _logins(memory_host: MemoryHost) -> list[Served]:
@@ -233,8 +235,8 @@ def _logins(memory_host: MemoryHost) -> list[Served]:
 
     own = f"/v1{caller.PATH}"
     return [
-        Served(caller.PATH, _named(caller.PATH, let_in), methods=["GET"]),
-        Served(own, _named(own, make_link), methods=["POST"]),
+        Served(caller.PATH, _with_route_name(caller.PATH, let_in), methods=["GET"]),
+        Served(own, _with_route_name(own, make_link), methods=["POST"]),
     ]
 
 
@@ -247,10 +249,10 @@ def _health(memory_host: MemoryHost, caller: Caller) -> tuple[host.ServerHealth,
         from engram.server.compat.layers_upkeep import health_of
 
         also = health_of(memory_host)
-    return health, {**host.told_to(memory_host, caller, health), **also}
+    return health, {**host.health_for(memory_host, caller, health), **also}
 
 
-def _named(path: str, serve: Serve) -> Serve:
+def _with_route_name(path: str, serve: Serve) -> Serve:
     """The same, and the journal knows which route it was."""
 
     async def named(request: Request) -> Response:
@@ -275,14 +277,14 @@ def _mounted(door: Mounted) -> tuple[BaseRoute, ...]:
     return Served(door.path, entrance), Mount(door.path, entrance)
 
 
-def _foreign(doors: Sequence[Mounted], rests: Sequence[_Rest]) -> Callable[[str], bool]:
+def _foreign_check(doors: Sequence[Mounted], rests: Sequence[_RestMount]) -> Callable[[str], bool]:
     """Whether requests to an address carry keys of another service."""
     paths = tuple(door.path for door in doors if door.foreign_keys)
-    others = tuple(rest for rest in rests if rest.door.foreign_keys)
+    rest_doors = tuple(rest for rest in rests if rest.door.foreign_keys)
 
     def is_foreign(path: str) -> bool:
-        mounted = any(path == one or path.startswith(f"{one}/") for one in paths)
-        return mounted or any(rest.takes(path) for rest in others)
+        mounted = any(path == mount or path.startswith(f"{mount}/") for mount in paths)
+        return mounted or any(rest.takes(path) for rest in rest_doors)
 
     return is_foreign
 
@@ -305,7 +307,7 @@ class OldRoutes(BaseRoute):
         if scope["type"] != "http" or not (is_files(scope["path"]) or is_layers(scope["path"])):
             return Match.NONE, {}
         tried = [(route, *route.matches(scope)) for route in self.routes]
-        route, match, child = max(tried, key=lambda one: one[1].value)
+        route, match, child = max(tried, key=lambda attempt: attempt[1].value)
         return match, {**child, _OLD: route}
 
     async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
@@ -316,28 +318,28 @@ class OldRoutes(BaseRoute):
 _OLD = "engram.old_route"
 
 
-class _Rest(Mount):
+class _RestMount(Mount):
     """A door for the addresses below a path that nobody here has: what we serve in one way is ours in all."""
 
     def __init__(self, door: Mounted, served: Sequence[BaseRoute]) -> None:
         super().__init__(door.rest, _Entrance(door))
         self.door = door
         paths = (str(getattr(route, "path", "")) for route in served)
-        self._ours = {_first(path, door.rest) for path in paths if path.startswith(f"{door.rest}/")}
+        self._ours = {_first_part(path, door.rest) for path in paths if path.startswith(f"{door.rest}/")}
 
     def takes(self, path: str) -> bool:
         """Whether an address belongs to it."""
-        return path.startswith(f"{self.door.rest}/") and _first(path, self.door.rest) not in self._ours
+        return path.startswith(f"{self.door.rest}/") and _first_part(path, self.door.rest) not in self._ours
 
     def matches(self, scope: Connection) -> tuple[Match, Connection]:
         """As its base, for what belongs to it."""
         return super().matches(scope) if self.takes(scope["path"]) else (Match.NONE, {})
 
 
-def _first(path: str, below: str) -> str:
+def _first_part(path: str, below: str) -> str:
     """The first part of an address below another.
 
-    >>> _first("/v1/chat/completions", "/v1")
+    >>> _first_part("/v1/chat/completions", "/v1")
     'chat'
     """
     return path.removeprefix(f"{below}/").partition("/")[0]
@@ -354,18 +356,18 @@ class _Entrance:
         await self.door.app(scope, receive, send)
 
 
-async def _unserved(request: Request, error: Exception) -> Response:
+async def _refuse_unserved(request: Request, error: Exception) -> Response:
     """What the router itself refuses, as a problem like all others."""
-    known = {
+    methods = {
         method
-        for one in request.app.routes
-        for route in (one.routes if isinstance(one, OldRoutes) else (one,))
+        for entry in request.app.routes
+        for route in (entry.routes if isinstance(entry, OldRoutes) else (entry,))
         if isinstance(route, Served) and route.matches(request.scope)[0] is not Match.NONE
         for method in route.methods or ()
     }
     refused: EngramError = NoSuchRoute(request.url.path)
     if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        refused = WrongMethod(request.method, tuple(sorted(known)))
+        refused = WrongMethod(request.method, tuple(sorted(methods)))
     request.state.code = refused.code
     return response_to(refused, request.url.path)
 
@@ -504,34 +506,34 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        made = socket.socket(family, kind, protocol)
+        sock = socket.socket(family, kind, protocol)
     except OSError as error:
         raise AddressTaken(host, port, error.strerror or str(error)) from error
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(BACKLOG)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(BACKLOG)
     except OSError as error:
-        made.close()
+        sock.close()
         raise AddressTaken(host, port, error.strerror or str(error)) from error
-    return made
+    return sock
 
 
 def listen_at(path: str) -> socket.socket:
     """A Unix socket that only its owner can reach. Raises AddressTaken, saying why."""
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o077)
     try:
         if Path(path).is_socket() and not _is_answered(path):
             Path(path).unlink()  # left behind by a server that was killed
-        made.bind(path)
-        made.listen(BACKLOG)
+        sock.bind(path)
+        sock.listen(BACKLOG)
     except OSError as error:
-        made.close()
+        sock.close()
         raise AddressTaken(path, 0, error.strerror or str(error)) from error
     finally:
         os.umask(before)
-    return made
+    return sock
 
 
 def _is_answered(path: str) -> bool:

@@ -112,11 +112,11 @@ def is_loopback(address: str) -> bool:
     if address == "localhost":
         return True
     try:
-        found = ipaddress.ip_address(address.strip("[]").partition("%")[0])
+        parsed = ipaddress.ip_address(address.strip("[]").partition("%")[0])
     except ValueError:
         return False
-    mapped = getattr(found, "ipv4_mapped", None)
-    return bool((mapped or found).is_loopback)
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return bool((mapped or parsed).is_loopback)
 
 
 def host_of(headers: Mapping[str, str]) -> str:
@@ -144,7 +144,7 @@ def caller_from(
     """
     secret = bearer_of(headers)
     if secret is None:
-        if shows_cookie(headers, key) or (is_open and is_local(scope, headers)):
+        if has_valid_cookie(headers, key) or (is_open and is_local(scope, headers)):
             return OWNER
         raise TokenNeeded(given=False)
     if key and match(secret, [(digest_of(key), OWNER)]) is OWNER:
@@ -162,7 +162,6 @@ def caller_from(
 # file
 # that only its owner can read; whoever can read it is the owner. A browser cannot send it by itself, so the
 # server prints a link that works once and leaves a cookie behind.
-
 
 ENDING = ".secret"
 """How the file beside the memory file is called: `memory.db.secret`."""
@@ -248,12 +247,11 @@ class Links:
     def take(self, code: str) -> bool:
         """Whether the code lets somebody in; it never does again."""
         with self._lock:
-            found = next(
-                (one for one in self._waiting if hmac.compare_digest(one.encode(), code.encode())), None
-            )
-            if found is not None:
-                del self._waiting[found]
-        return found is not None
+            same = (other for other in self._waiting if hmac.compare_digest(other.encode(), code.encode()))
+            matched = next(same, None)
+            if matched is not None:
+                del self._waiting[matched]
+        return matched is not None
 
 
 def cookie_name(headers: Mapping[str, str]) -> str:
@@ -269,23 +267,23 @@ def cookie_name(headers: Mapping[str, str]) -> str:
 def cookie_from(key: str, now: Callable[[], float] = time.time) -> str:
     """What a browser that was let in shows from now on: it says when, and takes the secret to make."""
     at = str(int(now()))
-    return f"{at}.{_sealed(key, at)}"
+    return f"{at}.{_cookie_seal(key, at)}"
 
 
-def shows_cookie(headers: Mapping[str, str], key: str, now: Callable[[], float] = time.time) -> bool:
+def has_valid_cookie(headers: Mapping[str, str], key: str, now: Callable[[], float] = time.time) -> bool:
     """Whether a request carries a cookie that was made here and is still good."""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(cookie_name(headers))
+        cookie = SimpleCookie(headers.get("cookie", "")).get(cookie_name(headers))
     except CookieError:
         return False
-    at, _, seal = found.value.partition(".") if found is not None else ("", "", "")
+    at, _, seal = cookie.value.partition(".") if cookie is not None else ("", "", "")
     if not key or not at.isascii() or not at.isdigit():
         return False
     fresh = 0 <= now() - int(at) <= COOKIE_DAYS * 86_400
-    return fresh and hmac.compare_digest(seal.encode("utf-8", "replace"), _sealed(key, at).encode())
+    return fresh and hmac.compare_digest(seal.encode("utf-8", "replace"), _cookie_seal(key, at).encode())
 
 
-def _sealed(key: str, at: str) -> str:
+def _cookie_seal(key: str, at: str) -> str:
     return hmac.new(key.encode("utf-8", "surrogatepass"), f"page of engram {at}".encode(), sha256).hexdigest()
 
 
@@ -294,23 +292,22 @@ def _sealed(key: str, at: str) -> str:
 #
 # Ours says who asks and is never passed on; the other is passed on and never kept.
 
-
 TOKEN = "x-engram-token"  # noqa: S105 (the name of a header)
 KEYS = frozenset({"authorization", "x-api-key", TOKEN})
 
 
-def own_only(headers: Mapping[str, str], secret: str = "") -> dict[str, str]:
+def without_foreign_keys(headers: Mapping[str, str], secret: str = "") -> dict[str, str]:
     """The headers as far as they tell us who asks: a token of ours stays, a key of another service does not.
 
     `secret` is the owner's own, where one is set.
 
-    >>> own_only({"authorization": "Bearer sk-1", "host": "localhost"})
+    >>> without_foreign_keys({"authorization": "Bearer sk-1", "host": "localhost"})
     {'host': 'localhost'}
-    >>> own_only({"authorization": "Bearer sk-1", "x-engram-token": "engram_a"})
+    >>> without_foreign_keys({"authorization": "Bearer sk-1", "x-engram-token": "engram_a"})
     {'authorization': 'Bearer engram_a'}
     """
     rest = {name: value for name, value in headers.items() if name not in KEYS}
-    token = headers.get(TOKEN) or _ours(headers, secret)
+    token = headers.get(TOKEN) or _own_bearer(headers, secret)
     return rest | {"authorization": f"Bearer {token}"} if token else rest
 
 
@@ -324,7 +321,7 @@ def authorization(headers: Mapping[str, str], api_key: str, secret: str = "") ->
     """
     if api_key:
         return {"authorization": f"Bearer {api_key}"}
-    if _ours(headers, secret):
+    if _own_bearer(headers, secret):
         return {}
     return {name: headers[name] for name in ("authorization", "x-api-key") if headers.get(name)}
 
@@ -338,10 +335,10 @@ def mark_of(headers: Mapping[str, str], user: str = "") -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _ours(headers: Mapping[str, str], secret: str) -> str | None:
+def _own_bearer(headers: Mapping[str, str], secret: str) -> str | None:
     """The secret of a request if it is one of ours: a token, or the owner's."""
-    given = bearer_of(headers)
-    if given is None:
+    bearer = bearer_of(headers)
+    if bearer is None:
         return None
-    owners = bool(secret) and compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
-    return given if owners or given.startswith(BEGINNING) else None
+    owners = bool(secret) and compare_digest(bearer.encode("utf-8", "surrogatepass"), secret.encode())
+    return bearer if owners or bearer.startswith(BEGINNING) else None

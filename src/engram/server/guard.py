@@ -24,7 +24,15 @@ from engram.model.event import Audited
 from engram.pressure import give_back_memory
 from engram.server import caller
 from engram.server import metrics as server_metrics
-from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback, own_only
+from engram.server.caller import (
+    NOBODY,
+    Caller,
+    bearer_of,
+    caller_from,
+    host_of,
+    is_loopback,
+    without_foreign_keys,
+)
 from engram.server.compat.requests import LARGE_BODIES, response_to
 from engram.server.limits import LARGE_BODY, Body, Pace, check_length
 from engram.server.problems import BUG, HostRefused, OriginRefused, TokenNeeded, TooManyRequests
@@ -53,7 +61,7 @@ METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
 
 
 @dataclass(slots=True)
-class _Passage:
+class _RequestPassage:
     """One request on its way through."""
 
     id: str
@@ -65,9 +73,9 @@ class _Passage:
     """Whether its body was large enough that what it took is worth giving back."""
 
 
-def _named(scope: Scope) -> str:
-    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    return str(given, "ascii") if _NAME.fullmatch(given) else ""
+def _request_id(scope: Scope) -> str:
+    request_id = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+    return str(request_id, "ascii") if _NAME.fullmatch(request_id) else ""
 
 
 class Guard:
@@ -89,25 +97,25 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        passage = _Passage(_named(scope) or f"{random.getrandbits(48):012x}", time.perf_counter())
+        passage = _RequestPassage(_request_id(scope) or f"{random.getrandbits(48):012x}", time.perf_counter())
         scope.setdefault("state", {})["request"] = passage.id
         self._metrics.under_way += 1
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
                 passage.status = message["status"]
-                message = {**message, "headers": [*message.get("headers", ()), *_added(passage)]}
+                message = {**message, "headers": [*message.get("headers", ()), *_added_headers(passage)]}
             await send(message)
 
         try:
             await self._let_in(scope, receive, tell, passage)
         finally:
             self._metrics.under_way -= 1
-            self._tell(scope, passage)
+            self._write_journal(scope, passage)
             if passage.is_large:
                 await anyio.to_thread.run_sync(give_back_memory)
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, passage: _RequestPassage) -> None:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
@@ -129,13 +137,13 @@ class Guard:
             finally:
                 passage.is_large = body.taken > LARGE_BODY
         except EngramError as error:
-            self._note(error, scope)
+            self._audit_refusal(error, scope)
             await self._answer(error, scope, receive, send, passage)
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
             server_metrics.bug(error, passage.id, _route(scope))
             await self._answer(BUG, scope, receive, send, passage)
 
-    def _note(self, error: EngramError, scope: Scope) -> None:
+    def _audit_refusal(self, error: EngramError, scope: Scope) -> None:
         """Write down who came with a wrong secret, or too often."""
         if isinstance(error, TokenNeeded) and error.given:
             self._memory_host.refused("", Audited.REFUSED)
@@ -143,7 +151,7 @@ class Guard:
             self._memory_host.refused(scope["state"]["caller"].actor, Audited.LIMITED)
 
     async def _answer(
-        self, error: EngramError, scope: Scope, receive: Receive, send: Send, passage: _Passage
+        self, error: EngramError, scope: Scope, receive: Receive, send: Send, passage: _RequestPassage
     ) -> None:
         scope["state"]["code"] = error.code
         if passage.status:
@@ -156,8 +164,8 @@ class Guard:
     def _check_host(self, headers: dict[str, str]) -> None:
         """A page whose name was turned to this machine's address still names itself in the Host header."""
         host = host_of(headers)
-        known = is_loopback(host) or host in self._hosts or (self._is_public and _is_address(host))
-        if not known:
+        is_ours = is_loopback(host) or host in self._hosts or (self._is_public and _is_address(host))
+        if not is_ours:
             raise HostRefused(host)
 
     @property
@@ -176,20 +184,20 @@ class Guard:
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
         key, is_open = self._memory_host.settings.api_key, self._memory_host.settings.is_open
         if self._is_foreign(scope["path"]):
-            headers = own_only(headers, key)
+            headers = without_foreign_keys(headers, key)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:
                 return caller_from(scope, headers, lambda _: None, key, is_open=is_open)
             except EngramError:
                 return NOBODY
-        told = partial(caller_from, scope, headers, self._memory_host.bearer, key, is_open=is_open)
-        return told() if bearer_of(headers) is None else await anyio.to_thread.run_sync(told)
+        identify = partial(caller_from, scope, headers, self._memory_host.bearer, key, is_open=is_open)
+        return identify() if bearer_of(headers) is None else await anyio.to_thread.run_sync(identify)
 
-    def _tell(self, scope: Scope, passage: _Passage) -> None:
+    def _write_journal(self, scope: Scope, passage: _RequestPassage) -> None:
         seconds, route = time.perf_counter() - passage.start, _route(scope)
         self._metrics.count(scope["method"], route, passage.status or 499, seconds)
         caller = scope["state"].get("caller", NOBODY)
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "request": passage.id,
             "method": scope["method"],
             "route": route,
@@ -198,8 +206,8 @@ class Guard:
             "caller": caller.id,
         }
         if "code" in scope["state"]:
-            told["code"] = scope["state"]["code"]
-        server_metrics.note("request", **told)
+            fields["code"] = scope["state"]["code"]
+        server_metrics.note("request", **fields)
 
 
 def _check_site(headers: dict[str, str]) -> None:
@@ -227,7 +235,7 @@ def locked(why: str = "") -> Response:
     return HTMLResponse(page.replace("<!-- why -->", why), HTTPStatus.UNAUTHORIZED, headers)
 
 
-def _added(passage: _Passage) -> list[tuple[bytes, bytes]]:
+def _added_headers(passage: _RequestPassage) -> list[tuple[bytes, bytes]]:
     added = [(b"x-request-id", passage.id.encode()), *SAFE_HEADERS]
     if passage.origin:
         added += [(b"access-control-allow-origin", passage.origin.encode("latin-1")), (b"vary", b"Origin")]

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- host
 # The host: one open memory, a facade for each caller, and the threads in which calls are carried out.
 
-
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -92,7 +91,7 @@ class MemoryHost:
         self._closing = threading.Event()
         self._stopped_at: float | None = None
         self._under_way: set[Cancellation] = set()
-        self._lanes: dict[bool, anyio.CapacityLimiter] = {}
+        self._thread_limits: dict[bool, anyio.CapacityLimiter] = {}
         self._asked = self.started
         self._worker: Worker | None = None
         self.reload: Callable[[], Mapping[str, Any]] | None = None
@@ -156,7 +155,7 @@ class MemoryHost:
     @property
     def upkeep(self) -> WorkerReport:
         """How the maintenance in the background is."""
-        return WorkerReport(None) if self._worker is None else self._worker.told
+        return WorkerReport(None) if self._worker is None else self._worker.report
 
     def stop(self) -> None:
         """Say that the server is about to stop. Safe in a signal handler."""
@@ -223,7 +222,7 @@ class MemoryHost:
         `quick` work computes more than it waits, so no more of it runs at once than there are cores.
         """
         seconds = self.settings.time_limit_s if limit_s is None else limit_s
-        cancellation, lane = Cancellation(), self._lane(quick=quick)
+        cancellation, lane = Cancellation(), self._thread_limit(quick=quick)
         try:
             with anyio.fail_after(seconds):
                 return await anyio.to_thread.run_sync(
@@ -249,7 +248,7 @@ class MemoryHost:
             self._running += 1
             self._asked = time.monotonic()
         try:
-            then = partial(_tell_later, loop, threading.get_ident(), answer)
+            then = partial(_set_result_later, loop, threading.get_ident(), answer)
             if not ask(self.memory, then, AHEAD if self._under_way else 1):
                 return None
             async with asyncio.timeout(self.settings.time_limit_s):
@@ -268,13 +267,13 @@ class MemoryHost:
             return root
         place, gone = (caller.access, caller.actor), None
         with self._changed:
-            found = self._facades.pop(place, None) or root.seen_by(caller.access, caller.actor)
-            self._facades[place] = found
+            facade = self._facades.pop(place, None) or root.seen_by(caller.access, caller.actor)
+            self._facades[place] = facade
             if len(self._facades) > FACADES:
                 _, gone = self._facades.popitem(last=False)
         if gone is not None:
             gone.settle()
-        return found
+        return facade
 
     def owns_file(self, caller: Caller) -> bool:
         """Whether somebody may know how the whole file is."""
@@ -329,35 +328,34 @@ class MemoryHost:
         """Write down that somebody was not let."""
         self.memory.vault.refused(actor, what)
 
-    def _lane(self, *, quick: bool) -> anyio.CapacityLimiter:
+    def _thread_limit(self, *, quick: bool) -> anyio.CapacityLimiter:
         """Threads for work that computes, or for work that waits: for the disk, a model, a service."""
-        if quick not in self._lanes:
+        if quick not in self._thread_limits:
             cores = os.cpu_count() or 1
             beside = self.memory.config.recall.processes
             most = max(cores, LEAST_QUICK) + beside * AHEAD if quick else cores * THREADS_A_CORE
-            self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
-        return self._lanes[quick]
+            self._thread_limits[quick] = anyio.CapacityLimiter(self.settings.threads or most)
+        return self._thread_limits[quick]
 
 
-def _tell_later(
-    loop: asyncio.AbstractEventLoop, asker: int, answer: asyncio.Future[bytes | None], told: bytes | None
+def _set_result_later(
+    loop: asyncio.AbstractEventLoop, asker: int, answer: asyncio.Future[bytes | None], result: bytes | None
 ) -> None:
     """Tell, from the loop itself or from any thread, if anybody still waits for it."""
     with suppress(RuntimeError):  # the loop has ended
         if threading.get_ident() == asker:
-            _tell(answer, told)
+            _set_result(answer, result)
         else:
-            loop.call_soon_threadsafe(_tell, answer, told)
+            loop.call_soon_threadsafe(_set_result, answer, result)
 
 
-def _tell(answer: asyncio.Future[bytes | None], told: bytes | None) -> None:
+def _set_result(answer: asyncio.Future[bytes | None], result: bytes | None) -> None:
     if not answer.done():
-        answer.set_result(told)
+        answer.set_result(result)
 
 
 # ---------------------------------------------------------------- worker
 # One thread maintains the memory when it is due and nobody is asking.
-
 
 LOOKS_EVERY_S = 15.0
 AFTER_FAILURE = timedelta(minutes=10)
@@ -386,16 +384,15 @@ class Worker:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._rests_until: datetime | None = None
-        self._told = WorkerReport(None)
+        self._report = WorkerReport(None)
         self._began = memory.maintenance.clock.now()
 
     @property
-    def told(self) -> WorkerReport:
+    def report(self) -> WorkerReport:
         """How it is; also that its thread has died of something nobody foresaw."""
         died = self._thread is not None and not self._thread.is_alive() and not self._stopping.is_set()
-        return (
-            WorkerReport(self._told.last, "its thread has died; restart the server") if died else self._told
-        )
+        trouble = "its thread has died; restart the server"
+        return WorkerReport(self._report.last, trouble) if died else self._report
 
     def start(self) -> None:
         """Begin to look every few seconds whether something is due."""
@@ -426,7 +423,7 @@ class Worker:
         except EngramError as error:
             log.warning("Maintenance failed and is tried again later: %s", error.message)
             self._rests_until = now + AFTER_FAILURE
-            self._told = WorkerReport(self._told.last, error.message)
+            self._report = WorkerReport(self._report.last, error.message)
             return None
 
     def _run(self, kind: RunKind, now: datetime) -> Report:
@@ -435,7 +432,7 @@ class Worker:
         report = work(stopping=self._stopping.is_set)
         if report.run.state is RunState.DONE:
             log.info("%s %s: %d changes", kind.value, report.run.id, report.changes)
-            self._told = WorkerReport(now)
+            self._report = WorkerReport(now)
         return report
 
     def _last(self) -> tuple[datetime | None, datetime | None]:
@@ -449,7 +446,6 @@ class Worker:
 
 
 # ---------------------------------------------------------------- health
-
 
 CROWDED = 0.8
 """The share of the line of writes from which on it is told."""
@@ -501,8 +497,8 @@ def check_health(memory_host: MemoryHost) -> ServerHealth:
     return ServerHealth("degraded" if advice else "ok", __version__, uptime, tuple(advice), believed, waiting)
 
 
-def told_to(memory_host: MemoryHost, caller: Caller, health: ServerHealth) -> dict[str, Any]:
-    """What a caller is told of it."""
+def health_for(memory_host: MemoryHost, caller: Caller, health: ServerHealth) -> dict[str, Any]:
+    """The health document as far as a caller may see it."""
     if not health.ok and caller is NOBODY:
         return {"status": health.status}
     if not health.ok or memory_host.owns_file(caller):

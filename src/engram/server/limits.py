@@ -100,7 +100,6 @@ def check_length(length: str | None, limit: int) -> None:
 # write that was carried out while the server died before its answer was kept is a new one when it comes
 # again; a statement that is known already is reinforced, not stored twice.
 
-
 KEY_LENGTH = 255
 IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
 IDEMPOTENCY_HOURS = 24.0  # hours for which one is known
@@ -119,7 +118,7 @@ class IdempotentAnswer:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _StoredAnswer:
     mark: str
     at: float
     done: anyio.Event
@@ -139,7 +138,7 @@ class Keys:
         self._most, self._hours, self._now = most, hours, now
         self._memory = memory
         """Where answers outlast the server. That waits, so it is done in a thread."""
-        self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], _StoredAnswer] = OrderedDict()
 
     async def once(
         self, caller: str, key: str, request: bytes, work: Callable[[], Awaitable[IdempotentAnswer]]
@@ -152,16 +151,16 @@ class Keys:
             raise InvalidInput(f"An idempotency key has 1 to {KEY_LENGTH} characters.")
         mark = sha256(request).hexdigest()
         self._forget()
-        while (kept := self._kept.get((caller, key))) is not None:
-            if kept.mark != mark:
+        while (former := self._kept.get((caller, key))) is not None:
+            if former.mark != mark:
                 raise KeyReused(key)
-            await kept.done.wait()
-            if kept.answer is not None:
-                return kept.answer, True
-        mine = self._kept[caller, key] = _Kept(mark, self._now(), anyio.Event())
+            await former.done.wait()
+            if former.answer is not None:
+                return former.answer, True
+        mine = self._kept[caller, key] = _StoredAnswer(mark, self._now(), anyio.Event())
         again = False
         try:
-            mine.answer = await self._found(caller, key, request)
+            mine.answer = await self._stored(caller, key, request)
             again = mine.answer is not None
             if mine.answer is None:
                 mine.answer = await work()
@@ -172,23 +171,23 @@ class Keys:
             mine.done.set()
         return mine.answer, again
 
-    async def _found(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | None:
+    async def _stored(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | None:
         if (memory := self._memory) is None:
             return None
-        found = await anyio.to_thread.run_sync(
+        stored = await anyio.to_thread.run_sync(
             lambda: memory().answers.find(caller, key, request, hours=self._hours)
         )
-        if found is False:
+        if stored is False:
             raise KeyReused(key)
-        return IdempotentAnswer(*found) if isinstance(found, tuple) else None
+        return IdempotentAnswer(*stored) if isinstance(stored, tuple) else None
 
     async def _keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
         if (memory := self._memory) is not None and len(answer.body) <= LARGEST:
-            kept = (answer.status, answer.body)
+            stored = (answer.status, answer.body)
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(
                     lambda: memory().answers.keep(
-                        caller, key, request, kept, hours=self._hours, most=self._most
+                        caller, key, request, stored, hours=self._hours, most=self._most
                     )
                 )
 

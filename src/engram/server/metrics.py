@@ -42,15 +42,15 @@ class Metrics:
     def text(self, memory_host: MemoryHost) -> str:
         """Everything as Prometheus reads it."""
         with self._lock:
-            lines = [*self._told_requests(), *self._told_latencies()]
+            lines = [*self._request_lines(), *self._latency_lines()]
         return "\n".join([*lines, *_gauges(memory_host, self.under_way), ""])
 
-    def _told_requests(self) -> Iterator[str]:
+    def _request_lines(self) -> Iterator[str]:
         yield from _head("engram_requests_total", "counter", "Answered requests by route and status.")
         for (method, route, status), number in sorted(self._requests.items()):
             yield f"engram_requests_total{_labels(method=method, route=route, status=str(status))} {number}"
 
-    def _told_latencies(self) -> Iterator[str]:
+    def _latency_lines(self) -> Iterator[str]:
         name = "engram_request_seconds"
         yield from _head(name, "histogram", "How long requests took.")
         for route, buckets in sorted(self._buckets.items()):
@@ -108,8 +108,8 @@ def _labels(**values: str) -> str:
 
 
 log = logging.getLogger("engram.server")
-TOLD = "told"
-"""Where a record carries what it tells beside its message."""
+FIELDS = "told"
+"""The attribute of a log record that holds its fields."""
 
 
 class JournalLine(logging.Formatter):
@@ -121,21 +121,21 @@ class JournalLine(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
-            **getattr(record, TOLD, {}),
+            **getattr(record, FIELDS, {}),
         }
         if record.exc_info:
             entry["trace"] = self.formatException(record.exc_info)
         return json.dumps(entry, ensure_ascii=False, default=str)
 
 
-def note(event: str, level: int = logging.INFO, **told: Any) -> None:
+def note(event: str, level: int = logging.INFO, **fields: Any) -> None:
     """Write a line."""
-    log.log(level, event, extra={TOLD: told})
+    log.log(level, event, extra={FIELDS: fields})
 
 
 def bug(error: BaseException, request: str, route: str) -> None:
     """Write down an error that nobody foresaw, with its trace."""
-    log.error("bug", exc_info=error, extra={TOLD: {"request": request, "route": route}})
+    log.error("bug", exc_info=error, extra={FIELDS: {"request": request, "route": route}})
 
 
 def write_to(stream: IO[str] | None = None, level: int = logging.INFO) -> logging.Handler:

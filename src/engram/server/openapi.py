@@ -65,8 +65,8 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.address, {})[route.method.lower()] = _operation(route, components)
-    for (method, path), told in OWN.items():
-        paths.setdefault(path, {})[method] = _own(method, path, *told, components)
+    for (method, path), description in OWN.items():
+        paths.setdefault(path, {})[method] = _own_operation(method, path, *description, components)
     return {
         "openapi": VERSION,
         "info": {"title": "Engram", "version": __version__, "description": WORDS},
@@ -94,57 +94,58 @@ FAILED: Schema = {"description": "A problem.", "content": {MEDIA_TYPE: REFERENCE
 
 
 def _operation(route: Route, components: Components) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.operation.sentence,
         "tags": [route.path.split("/")[2]],
         "parameters": [
-            *map(_placed, route.in_path),
-            *_asked(route, components),
+            *map(_path_parameter, route.in_path),
+            *_query_parameters(route, components),
         ],
         "responses": {str(route.operation.status): _answer(route, components), "default": FAILED},
     }
     if route.operation.takes != JSON:
         file = {"schema": {"type": "string", "format": "binary"}}
-        made["requestBody"] = {"required": True, "content": {route.operation.takes: file}}
+        described["requestBody"] = {"required": True, "content": {route.operation.takes: file}}
     elif not route.is_query:
         content: Schema = {"schema": components.body(route.parameters)}
         content |= {"example": dict(route.example)} if route.example else {}
         needed = any(parameter.is_needed for parameter in route.parameters)
-        made["requestBody"] = {"required": needed, "content": {JSON: content}}
-    return made
+        described["requestBody"] = {"required": needed, "content": {JSON: content}}
+    return described
 
 
-def _placed(name: str) -> Schema:
-    made: Schema = {"name": name, "in": "path", "required": True, "schema": PLACED}
-    return made | ({"example": EXAMPLES[name]} if name in EXAMPLES else {})
+def _path_parameter(name: str) -> Schema:
+    parameter: Schema = {"name": name, "in": "path", "required": True, "schema": PLACED}
+    return parameter | ({"example": EXAMPLES[name]} if name in EXAMPLES else {})
 
 
-def _asked(route: Route, components: Components) -> list[Schema]:
+def _query_parameters(route: Route, components: Components) -> list[Schema]:
     """What stands in the query, groups part by part; of a write, the key."""
-    found = [] if route.operation.reads else [KEY]
+    parameters = [] if route.operation.reads else [KEY]
     if not route.is_query:
-        return found
+        return parameters
     names = {to: name for name, to in route.operation.also.items()}
-    seen: set[str] = set()
+    listed: set[str] = set()
     plain = [parameter for parameter in route.parameters if parameter.group is None]
     grouped = [
         part for parameter in route.parameters if parameter.group for part in fields_of(parameter.group)
     ]
-    for one in (*plain, *grouped):
-        if one.name not in seen:
-            seen.add(one.name)
-            found.append(_query(one, names.get(one.name, one.name), route, components))
-    return found
+    for parameter in (*plain, *grouped):
+        if parameter.name not in listed:
+            listed.add(parameter.name)
+            name = names.get(parameter.name, parameter.name)
+            parameters.append(_query_parameter(parameter, name, route, components))
+    return parameters
 
 
-def _query(parameter: Parameter, name: str, route: Route, components: Components) -> Schema:
+def _query_parameter(parameter: Parameter, name: str, route: Route, components: Components) -> Schema:
     schema = components.parameter(parameter)
-    made: Schema = {"name": name, "in": "query", "required": parameter.is_needed, "schema": schema}
+    described: Schema = {"name": name, "in": "query", "required": parameter.is_needed, "schema": schema}
     if schema.get("type") == "array":
-        made |= {"style": "form", "explode": False}
+        described |= {"style": "form", "explode": False}
     example = route.example.get(name, route.operation.example_of(parameter))
-    return made if example is None else made | {"example": example}
+    return described if example is None else described | {"example": example}
 
 
 def _answer(route: Route, components: Components) -> Schema:
@@ -160,7 +161,7 @@ def _answer(route: Route, components: Components) -> Schema:
     return {"description": "Done.", "content": content}
 
 
-def _own(
+def _own_operation(
     method: str, path: str, tag: str, words: str, gives: type | str, components: Components
 ) -> dict[str, Any]:
     name = f"{method}_" + path.strip("/").removeprefix("v1/").replace("/", "_")

@@ -23,9 +23,9 @@ class TokenNeeded(DoorError):
     code, status = "E6001", 401
 
     def __init__(self, *, given: bool) -> None:
-        told = "The token is not valid, or was revoked" if given else "A token is needed"
+        reason = "The token is not valid, or was revoked" if given else "A token is needed"
         super().__init__(
-            f"{told}: send `Authorization: Bearer …` with one of `engram token create`, "
+            f"{reason}: send `Authorization: Bearer …` with one of `engram token create`, "
             "or with the secret that the server keeps beside its memory file."
         )
         self.given = given

@@ -92,16 +92,16 @@ class Route:
         style = Style.SPELLED if self.is_query else Style.JSON
         return Reader(self.parameters, style, self.operation.also)
 
-    def arguments(self, placed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, placed: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
         """What the operation takes. `placed` stands in the path, `given` in query or body."""
-        return {**self._placed.read(placed), **self._asked.read(given)}
+        return {**self._placed.read(placed), **self._asked.read(words)}
 
     def answer(
-        self, memory: Engram, placed: Mapping[str, Any], given: Mapping[str, Any], **beside: Any
+        self, memory: Engram, placed: Mapping[str, Any], words: Mapping[str, Any], **beside: Any
     ) -> Any:
         """Do it. `placed` stands in the path, `given` in query or body."""
-        found = self.operation.run(memory, self.arguments(placed, given), **beside)
-        return {self.operation.gives: found} if self.operation.gives else found
+        result = self.operation.run(memory, self.arguments(placed, words), **beside)
+        return {self.operation.gives: result} if self.operation.gives else result
 
 
 def routes_of(operations: Iterable[Operation]) -> tuple[Route, ...]:
@@ -122,7 +122,6 @@ ROUTES = routes_of(OPERATIONS.values())
 
 # ---------------------------------------------------------------- endpoint
 # Endpoints: a route of the table becomes what the server calls for a request.
-
 
 T = TypeVar("T")
 
@@ -152,15 +151,15 @@ def endpoint(route: Route, memory_host: MemoryHost, keys: Keys) -> Serve:
         if operation.owner and not caller.is_owner:
             raise AccessDenied("do this; only an owner may")
         body = b"" if route.method == "GET" else await read(request)
-        given, beside = _given(route, request, body)
-        work = partial(_work, route, dict(request.path_params), given, beside)
+        words, beside = _read_request(route, request, body)
+        work = partial(_work, route, dict(request.path_params), words, beside)
         if operation.media != JSON:
-            return await _lines(memory_host, caller, work)
+            return await _stream_lines(memory_host, caller, work)
         if operation.tells_progress and MEDIA_TYPE in request.headers.get("accept", ""):
             return progress(memory_host, caller, lambda memory, tell: work(memory, progress=tell))
         answer = partial(_answer, memory_host, caller, work, route)
         if operation.name == RECALL:
-            answer = partial(_beside, memory_host, caller, route.arguments({}, given), answer)
+            answer = partial(_recall_in_worker, memory_host, caller, route.arguments({}, words), answer)
         return await while_wanted(request, lambda: _once(request, keys, caller, body, answer))
 
     return serve
@@ -180,8 +179,8 @@ async def while_wanted(request: Request, work: Callable[[], Awaitable[T]]) -> T:
             return await work()
         finally:
             begin.cancel()
-            for one in watching:
-                one.cancel()
+            for task in watching:
+                task.cancel()
     raise CallerGone
 
 
@@ -196,12 +195,12 @@ async def _give_up(request: Request, scope: anyio.CancelScope) -> None:
 def _work(
     route: Route,
     placed: Mapping[str, Any],
-    given: Mapping[str, Any],
+    words: Mapping[str, Any],
     beside: Mapping[str, Any],
     memory: Engram,
     **more: Any,
 ) -> Any:
-    return route.answer(memory, placed, given, **beside, **more)
+    return route.answer(memory, placed, words, **beside, **more)
 
 
 async def read(request: Request) -> bytes:
@@ -212,12 +211,12 @@ async def read(request: Request) -> bytes:
         raise BadBody("The request broke off before its body was whole.") from error
 
 
-def _given(route: Route, request: Request, body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_request(route: Route, request: Request, body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the request says by name, and the bytes it brings."""
     asked: dict[str, Any] = {}
     for name in request.query_params:
-        found = request.query_params.getlist(name)
-        asked[name] = found[0] if len(found) == 1 else ",".join(found)
+        values = request.query_params.getlist(name)
+        asked[name] = values[0] if len(values) == 1 else ",".join(values)
     if route.operation.takes != JSON:
         return asked, {"body": body}
     if route.is_query:
@@ -267,12 +266,11 @@ def _depth(value: Any) -> int:
     """How deep a value is nested, counted level by level. Raises TooMany for a list that is too long."""
     level, depth = [value], 0
     while level and depth <= DEEPEST:
-        longest = max((len(one) for one in level if isinstance(one, list)), default=0)
+        longest = max((len(value) for value in level if isinstance(value, list)), default=0)
         if longest > MOST_ITEMS:
             raise TooMany("items of a list", longest, MOST_ITEMS)
-        inner = [
-            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
-        ]
+        nested = (value for value in level if isinstance(value, dict | list))
+        inner = [value.values() if isinstance(value, dict) else value for value in nested]
         level, depth = [item for items in inner for item in items], depth + 1
     return depth
 
@@ -284,7 +282,7 @@ async def _answer(
     return IdempotentAnswer(route.operation.status, body)
 
 
-async def _beside(
+async def _recall_in_worker(
     memory_host: MemoryHost,
     caller: Caller,
     arguments: dict[str, Any],
@@ -317,24 +315,24 @@ def _response(answer: IdempotentAnswer) -> Response:
     return Response(answer.body, answer.status, media_type=JSON)
 
 
-async def _lines(
+async def _stream_lines(
     memory_host: MemoryHost, caller: Caller, work: Callable[[Engram], Iterator[Any]]
 ) -> Response:
     """An answer that comes line by line: some are fetched at a time, so that none waits for all."""
-    found = await memory_host.run(caller, work)
-    first = await memory_host.run(caller, lambda _: _some(found))
+    records = await memory_host.run(caller, work)
+    first = await memory_host.run(caller, lambda _: _next_lines(records))
 
     async def lines() -> AsyncIterator[bytes]:
-        some = first
-        while some:
-            yield some
-            some = await memory_host.run(caller, lambda _: _some(found))
+        lines_now = first
+        while lines_now:
+            yield lines_now
+            lines_now = await memory_host.run(caller, lambda _: _next_lines(records))
 
     return StreamingResponse(lines(), media_type=LINES)
 
 
-def _some(found: Iterator[Any]) -> bytes:
-    return b"".join(encoded(one) + b"\n" for one in islice(found, LINES_AT_ONCE))
+def _next_lines(records: Iterator[Any]) -> bytes:
+    return b"".join(encoded(record) + b"\n" for record in islice(records, LINES_AT_ONCE))
 
 
 POLL_S = 0.5
@@ -363,7 +361,7 @@ async def _events(memory_host: MemoryHost, caller: Caller, after: str | None) ->
         news = await memory_host.run(caller, partial(_news, place))
         place = news.place
         for event in news.events:
-            yield message("event", told(event), event.id)
+            yield message("event", event_summary(event), event.id)
         quiet = 0.0 if news.events else quiet + POLL_S
         if quiet >= BEAT_S:
             quiet = 0.0
@@ -376,7 +374,7 @@ def _news(place: str, memory: Engram) -> Any:
     return memory.news(place, limit=PAGE)
 
 
-def told(event: Event) -> dict[str, Any]:
+def event_summary(event: Event) -> dict[str, Any]:
     """An event without the words before and after: which fields changed is enough to look again."""
     return {
         "id": event.id,
@@ -413,27 +411,27 @@ async def _progress(
     send, receive = anyio.create_memory_object_stream[str](1_000)
 
     def tell(done: int, total: int) -> None:
-        anyio.from_thread.run_sync(_offer, send, message("progress", {"done": done, "total": total}))
+        anyio.from_thread.run_sync(_send_or_skip, send, message("progress", {"done": done, "total": total}))
 
     async def carry_out() -> None:
         async with send:
             try:
-                found = await memory_host.run(
+                result = await memory_host.run(
                     caller, lambda memory: plain(work(memory, tell)), limit_s=float("inf")
                 )
-                await send.send(message("done", found))
+                await send.send(message("done", result))
             except EngramError as error:
                 await send.send(message("problem", document(error)))
 
     async with anyio.create_task_group() as group, receive:
         group.start_soon(carry_out)
-        async for one in receive:
-            yield one
+        async for step in receive:
+            yield step
 
 
-def _offer(send: Any, one: str) -> None:
+def _send_or_skip(send: Any, step: str) -> None:
     """A reader that is slow misses a step, and nobody waits for it."""
     try:
-        send.send_nowait(one)
+        send.send_nowait(step)
     except (anyio.WouldBlock, anyio.BrokenResourceError):
         return

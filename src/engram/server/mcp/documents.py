@@ -23,16 +23,16 @@ _ROWS = (
     ("stats", "How much is remembered", MIME, "Counts by status, kind, category and layer."),
 )  # fmt: skip
 RESOURCES: tuple[dict[str, Any], ...] = tuple(
-    {"uri": f"{URI}{name}", "name": name, "title": title, "description": told, "mimeType": mime}
-    for name, title, mime, told in _ROWS
+    {"uri": f"{URI}{name}", "name": name, "title": title, "description": description, "mimeType": mime}
+    for name, title, mime, description in _ROWS
 )
 _PLACED = (
     ("memory", "{id}", "One memory", "Everything about a memory."),
     ("entity", "entities/{name}", "One entity", "What is known about somebody or something."),
 )
 TEMPLATES: tuple[dict[str, Any], ...] = tuple(
-    {"uriTemplate": f"{URI}{place}", "name": name, "title": title, "description": told, "mimeType": MIME}
-    for name, place, title, told in _PLACED
+    {"uriTemplate": f"{URI}{place}", "name": name, "title": title, "description": words, "mimeType": MIME}
+    for name, place, title, words in _PLACED
 )
 _TOPIC = {"name": "topic", "description": "What it is about; may be left out", "required": False}
 PROMPTS: tuple[dict[str, Any], ...] = (
@@ -74,12 +74,12 @@ def read(memory: Engram, uri: str) -> str:
         return _json(plain(memory.stats()))
     if place.startswith("entities/"):
         return _json(_profile(memory, unquote(place.removeprefix("entities/"))))
-    found = memory.get(unquote(place))
-    if found is None:
+    record = memory.get(unquote(place))
+    if record is None:
         raise NotFound(place)
     from engram.server.mcp import shapes  # with the engine, which listing what there is does not need
 
-    return _json(shapes.full_memory(found))
+    return _json(shapes.full_memory(record))
 
 
 def _profile(memory: Engram, name: str) -> dict[str, Any]:
@@ -96,13 +96,13 @@ def mime_of(uri: str) -> str:
     return next((str(resource["mimeType"]) for resource in RESOURCES if resource["uri"] == uri), MIME)
 
 
-def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:
+def prompt(memory: Engram, name: str, arguments: Mapping[str, str]) -> str:
     """The message a prompt begins with. Raises UnknownValue."""
-    topic = given.get("topic", "").strip()
-    made = {"resume": _resume, "reflect": _reflect}
-    if name not in made:
-        raise UnknownValue("prompt", name, tuple(made))
-    return made[name](memory, topic)
+    topic = arguments.get("topic", "").strip()
+    writers = {"resume": _resume, "reflect": _reflect}
+    if name not in writers:
+        raise UnknownValue("prompt", name, tuple(writers))
+    return writers[name](memory, topic)
 
 
 def _resume(memory: Engram, topic: str) -> str:
@@ -110,21 +110,22 @@ def _resume(memory: Engram, topic: str) -> str:
     from engram.api.contexts import brief, data_block
 
     if topic:
-        known = brief(memory, topic, budget=RESUME_BUDGET, pinned=True).text
+        block = brief(memory, topic, budget=RESUME_BUDGET, pinned=True).text
     else:
-        known = data_block(memory.resume(RESUME_CHARACTERS).text.splitlines())
-    return f"{_RESUME}\n\n{known}"
+        block = data_block(memory.resume(RESUME_CHARACTERS).text.splitlines())
+    return f"{_RESUME}\n\n{block}"
 
 
 def _reflect(memory: Engram, topic: str) -> str:
     from engram.api.contexts import data_block, line_of
 
-    found = [hit.memory for hit in memory.recall(topic, limit=LATEST)] if topic else memory.list(limit=LATEST)
+    hits = memory.recall(topic, limit=LATEST) if topic else ()
+    listed = [hit.memory for hit in hits] if topic else memory.list(limit=LATEST)
     open_pairs = [
         f"- {conflict.a.id[:8]} and {conflict.b.id[:8]}: {conflict.because}"
         for conflict in memory.conflicts.list(10)
     ]
-    blocks = [data_block(line_of(one, one.content) for one in found)]
+    blocks = [data_block(line_of(record, record.content) for record in listed)]
     if open_pairs:
         blocks.append("Known contradictions:\n" + data_block(open_pairs))
     return "\n\n".join((_REFLECT, *blocks))

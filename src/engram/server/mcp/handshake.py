@@ -32,15 +32,15 @@ _ENVELOPE = (f"{_META}protocolVersion", f"{_META}clientInfo", f"{_META}clientCap
 _MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
-def listed(toolset: str) -> Sequence[Mapping[str, Any]]:
+def listed_tools(toolset: str) -> Sequence[Mapping[str, Any]]:
     """The tools of a set as the protocol lists them, from the file that `scripts/reference.py` writes."""
     if toolset not in ("pinned", "full"):
         from engram.server.mcp import tools  # few ask for it, and it loads the engine
 
         return [tool.described for tool in tools.toolset(toolset).values()]
     text = (resources.files(__package__) / "tools.json").read_text(encoding="utf-8")
-    told: list[dict[str, Any]] = json.loads(text)["tools"]
-    return told if toolset == "full" else told[: json.loads(text)["pinned"]]
+    tools_listed: list[dict[str, Any]] = json.loads(text)["tools"]
+    return tools_listed if toolset == "full" else tools_listed[: json.loads(text)["pinned"]]
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class FastHandshake:
     """What the SDK must be shown before anything else: the handshake."""
     version: str = ""
     """The version agreed on in a handshake."""
-    told: bool = False
+    has_listed: bool = False
     """Whether the client knows the tools by now."""
 
     def answer(self, line: bytes) -> bytes | None:
@@ -91,10 +91,10 @@ class FastHandshake:
         modern = _ENVELOPE[0] in meta
         if modern != (not self.version) or (modern and not _is_whole(meta)):
             return None
-        found = self._discovered() if modern and method == "server/discover" else self._listed(method)
-        if found is None or not modern:
-            return found
-        return found | _MODERN | {"_meta": {f"{_META}serverInfo": dict(INFO)}}
+        result = self._discovered() if modern and method == "server/discover" else self._listed(method)
+        if result is None or not modern:
+            return result
+        return result | _MODERN | {"_meta": {f"{_META}serverInfo": dict(INFO)}}
 
     def _greet(self, params: Mapping[str, Any], line: bytes) -> dict[str, Any] | None:
         """The handshake, if it is one that needs no looking into."""
@@ -123,10 +123,10 @@ class FastHandshake:
 
     def _listed(self, method: Any) -> dict[str, Any] | None:
         if method == "tools/list":
-            self.told = True
+            self.has_listed = True
             return {"tools": [*self.tools]}
         name, listed = _LISTS.get(method, ("", ()))
-        return {name: [dict(one) for one in listed]} if name else None
+        return {name: [dict(entry) for entry in listed]} if name else None
 
 
 CAPABILITIES: Mapping[str, Any] = {

@@ -145,16 +145,16 @@ def context(
     budget: Annotated[int, Says("Tokens, default 1000")] = CONTEXT_BUDGET,
 ) -> PlacedBlock:
     """What is known about a question as one block for a prompt."""
-    made = memory.context(about=query, budget=budget)
-    return {"text": made.recalled, "tokens": made.tokens, "ids": [*made.ids]}
+    built = memory.context(about=query, budget=budget)
+    return {"text": built.recalled, "tokens": built.tokens, "ids": [*built.ids]}
 
 
 def get(memory: Engram, id: Id) -> Whole:
     """Everything about one memory, and what it is related to."""
-    found = calls.get(memory, id.removeprefix(URI))
-    edges = memory.relations(found.id)
+    record = calls.get(memory, id.removeprefix(URI))
+    edges = memory.relations(record.id)
     related = [{"source": edge.source, "target": edge.target, "type": str(edge.type)} for edge in edges]
-    return {"memory": shapes.full_memory(found), "relations": related}
+    return {"memory": shapes.full_memory(record), "relations": related}
 
 
 def page(  # noqa: PLR0913 - what a list may be narrowed by; all by name
@@ -170,10 +170,10 @@ def page(  # noqa: PLR0913 - what a list may be narrowed by; all by name
     """Memories page by page."""
     wanted = _filters(category, tags, pinned=pinned, status=status)
     listed = memory.list(filters=wanted, limit=limit, cursor=cursor or None)
-    found: Found = {"memories": [cast("BriefMemory", shapes.brief_memory(one)) for one in listed]}
+    answer: Found = {"memories": [cast("BriefMemory", shapes.brief_memory(record)) for record in listed]}
     if listed.cursor:
-        found["cursor"] = listed.cursor
-    return found
+        answer["cursor"] = listed.cursor
+    return answer
 
 
 def results(memory: Engram, query: str) -> Results:
@@ -184,9 +184,9 @@ def results(memory: Engram, query: str) -> Results:
 
 def fetch(memory: Engram, id: str) -> Fetched:
     """What a connector's fetch wants: the whole text of one result."""
-    found = calls.get(memory, id.removeprefix(URI))
-    about = {"category": found.category, "when": found.happened_at.isoformat(timespec="seconds")}
-    return {**_result(found), "text": found.content, "metadata": about}
+    record = calls.get(memory, id.removeprefix(URI))
+    metadata = {"category": record.category, "when": record.happened_at.isoformat(timespec="seconds")}
+    return {**_result(record), "text": record.content, "metadata": metadata}
 
 
 def store(  # noqa: PLR0913 - what may be known of a statement; all but the words by name
@@ -202,7 +202,7 @@ def store(  # noqa: PLR0913 - what may be known of a statement; all but the word
 ) -> Kept:
     """Keep one statement."""
     fields = {"category": category, "tags": tags, "importance": importance, "event_time": event_time}
-    done = memory.remember(content, source=SOURCE, pinned=pinned, **_given(fields))
+    done = memory.remember(content, source=SOURCE, pinned=pinned, **_without_empty(fields))
     return cast("Kept", shapes.receipt(done))
 
 
@@ -219,7 +219,7 @@ def update(  # noqa: PLR0913 - what may change; all but the id by name
 ) -> Changed:
     """Change fields of a memory."""
     fields = {"content": content, "category": category, "tags": tags, "importance": importance}
-    changes = _given({**fields, "event_time": event_time})
+    changes = _without_empty({**fields, "event_time": event_time})
     if not changes:
         raise InvalidInput("Nothing to change: give a new content, category, tags, importance or event_time.")
     changed = shapes.changed_memory(memory.update(id, because=because, **changes))
@@ -235,9 +235,9 @@ def delete(
 ) -> Changed:
     """Archive a memory, or erase it."""
     if erase:
-        found = memory.get(id)
+        record = memory.get(id)
         memory.erase(id, because)
-        return cast("Changed", {"id": found.id if found else id, "status": "erased", "because": because})
+        return cast("Changed", {"id": record.id if record else id, "status": "erased", "because": because})
     gone = memory.forget(id, because)
     return cast("Changed", {"id": gone.id, "status": str(gone.status), "because": because})
 
@@ -251,8 +251,8 @@ def feedback(
     because: Because = "",
 ) -> Opinion:
     """Say whether a memory helped."""
-    found = memory.feedback(id, helpful=helpful, query=query, because=because)
-    return {"id": found.id, "helpful": found.usage.helpful, "unhelpful": found.usage.unhelpful}
+    record = memory.feedback(id, helpful=helpful, query=query, because=because)
+    return {"id": record.id, "helpful": record.usage.helpful, "unhelpful": record.usage.unhelpful}
 
 
 def relate(
@@ -287,7 +287,7 @@ def _result(memory: Memory) -> Result:
     return {"id": memory.id, "title": shapes.label(memory), "url": f"{URI}{memory.id}"}
 
 
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in ("", (), None)}
 
 
@@ -301,10 +301,10 @@ def _filters(category: str, tags: Sequence[str], **more: Any) -> Filters:
         fields["statuses"] = frozenset({member("status", Status, more["status"])})
     if more.get("pinned") is not None:
         fields["pinned"] = more["pinned"]
-    for name, kept in (("since", "happened_since"), ("until", "happened_until")):
+    for name, field_name in (("since", "happened_since"), ("until", "happened_until")):
         if more.get(name):
             moment(name, more[name])  # refused by the name it was given
-            fields[kept] = more[name]
+            fields[field_name] = more[name]
     return Filters(**fields)
 
 

@@ -87,19 +87,19 @@ class _Answers:
         )
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        who, given = self._carry.who(context.request), params.arguments or {}
+        who, arguments = self._carry.who(context.request), params.arguments or {}
 
         def tell(done: float, total: float | None, words: str) -> None:  # from a thread, if it is wanted
             from_thread.run(context.session.report_progress, done, total, words)
 
         async def work() -> ToolAnswer:
             called: ToolAnswer = await self._carry.run(
-                context.request, lambda memory: self._door.call(memory, params.name, given, tell=tell)
+                context.request, lambda memory: self._door.call(memory, params.name, arguments, tell=tell)
             )
             return called
 
         try:
-            answer = await once(self._carry.keys(), who, params.name, given, work)
+            answer = await once(self._carry.keys(), who, params.name, arguments, work)
         except EngramError as error:  # the memory could not be opened, or took too long
             answer = ToolAnswer(None, str(error))
         return types.CallToolResult(
@@ -119,8 +119,8 @@ class _Answers:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         text = await self._asked(context, lambda memory: documents.read(memory, uri))
-        found = types.TextResourceContents(uri=params.uri, mime_type=documents.mime_of(uri), text=text)
-        return types.ReadResourceResult(contents=[found])
+        contents = types.TextResourceContents(uri=params.uri, mime_type=documents.mime_of(uri), text=text)
+        return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, _: Context, __: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult.model_validate({"prompts": [*documents.PROMPTS]})
@@ -128,8 +128,8 @@ class _Answers:
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        given = params.arguments or {}
-        text = await self._asked(context, lambda memory: documents.prompt(memory, params.name, given))
+        arguments = params.arguments or {}
+        text = await self._asked(context, lambda memory: documents.prompt(memory, params.name, arguments))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
@@ -148,7 +148,6 @@ class _Answers:
 #
 # The guard of the server has seen every request before: who asks stands in its state, and the host carries
 # the work out as that caller. Nothing is kept between requests: a client goes on after a restart.
-
 
 PATH = "/mcp"
 
@@ -192,8 +191,8 @@ def _with_old_clients(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
 
 def _sessions(name: str, memory_host: MemoryHost) -> Mounted:
     def caller(request: Any) -> Caller:
-        found: Caller = request.scope["state"]["caller"]
-        return found
+        who_asks: Caller = request.scope["state"]["caller"]
+        return who_asks
 
     carrier = Carrier(
         run=lambda request, work: memory_host.run(caller(request), work),

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 LABEL_LENGTH = 80
 DECISIONS = 50
-"""Decisions of a run that are told; the counts tell of all."""
+"""Decisions of a run that are listed; the counts are of all."""
 _HIDDEN = frozenset({"content_hash", "forms", "scope", "affect", "strength", "surprise", "metadata"})
 
 
 def shaped(value: Any, access: Access) -> Any:
-    """A value as an agent is told it: known kinds in their own words, all others without what is empty."""
-    made = _SHAPES.get(type(value))
-    if made is not None:
-        return made(value, access)
+    """A value as agents get it: known kinds in a shape of their own, all others without empty fields."""
+    shape = _SHAPES.get(type(value))
+    if shape is not None:
+        return shape(value, access)
     if is_dataclass(value) and not isinstance(value, type):
         return without_empty({f.name: shaped(getattr(value, f.name), access) for f in fields(value)})
     if isinstance(value, Mapping):
@@ -43,9 +43,9 @@ def shaped(value: Any, access: Access) -> Any:
     return plain(value)
 
 
-def without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(fields_: Mapping[str, Any]) -> dict[str, Any]:
     """Only the fields that say something."""
-    return {name: value for name, value in told.items() if value not in (None, "", [], {})}
+    return {name: value for name, value in fields_.items() if value not in (None, "", [], {})}
 
 
 def brief_memory(memory: Memory, _: Access | None = None) -> dict[str, Any]:
@@ -81,11 +81,11 @@ def changed_memory(memory: Memory) -> dict[str, Any]:
     }
 
 
-def hit(found: Hit, access: Access) -> dict[str, Any]:
+def hit(match: Hit, access: Access) -> dict[str, Any]:
     """A memory that answers, and how well: to an agent in a word, for figures can be misused."""
-    score = public_score(found, access)
-    told = score if isinstance(score, str) else round(score, 4)
-    return brief_memory(found.memory) | {"content": found.text, "score": told}
+    score = public_score(match, access)
+    shown = score if isinstance(score, str) else round(score, 4)
+    return brief_memory(match.memory) | {"content": match.text, "score": shown}
 
 
 def receipt(done: Receipt, _: Access | None = None) -> dict[str, Any]:
@@ -103,21 +103,21 @@ def observation(heard: Observation, _: Access | None = None) -> dict[str, Any]:
     """What was made of something said."""
     return {
         "logged": heard.logged,
-        "memories": [receipt(one) for one in heard.receipts],
+        "memories": [receipt(each) for each in heard.receipts],
         "waiting": heard.waiting,
         "because": heard.because,
         **({"trouble": heard.trouble} if heard.trouble else {}),
     }
 
 
-def profile(known: Profile, access: Access) -> dict[str, Any]:
+def profile(profile_: Profile, access: Access) -> dict[str, Any]:
     """What is known about one entity."""
     return {
-        **_entity(known.entity, access),
-        "facts": [_claim(fact, access) for fact in known.facts],
-        "memories": [brief_memory(memory) for memory in known.memories],
-        "beside": [name for name, _ in known.beside],
-        **without_empty({"card": known.card.text if known.card else ""}),
+        **_entity(profile_.entity, access),
+        "facts": [_claim(fact, access) for fact in profile_.facts],
+        "memories": [brief_memory(memory) for memory in profile_.memories],
+        "beside": [name for name, _ in profile_.beside],
+        **without_empty({"card": profile_.card.text if profile_.card else ""}),
     }
 
 
@@ -158,11 +158,11 @@ def _reasoning(thought: Reasoning, access: Access) -> dict[str, Any]:
     }
 
 
-def _branch(one: Branch, access: Access) -> dict[str, Any]:
+def _branch(branch: Branch, access: Access) -> dict[str, Any]:
     shown = {
-        "question": one.question,
-        "memories": [hit(found, access) for found in one.hits],
-        "branches": [_branch(branch, access) for branch in one.branches],
+        "question": branch.question,
+        "memories": [hit(match, access) for match in branch.hits],
+        "branches": [_branch(inner, access) for inner in branch.branches],
     }
     return without_empty(shown)
 
@@ -184,28 +184,28 @@ def _drift(report: DriftReport, _: Access) -> dict[str, Any]:
     return answer | ({"run": run["run"]["id"]} if run else {})
 
 
-def _parts(found: Resume | RecallPack, access: Access, size: str) -> dict[str, Any]:
-    return {"text": found.text, size: getattr(found, size), "sections": shaped(found.sections, access)}
+def _parts(page: Resume | RecallPack, access: Access, size: str) -> dict[str, Any]:
+    return {"text": page.text, size: getattr(page, size), "sections": shaped(page.sections, access)}
 
 
 _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
-    Begun: lambda one, _: {
-        "messages": plain(one.messages),
-        "topic": one.topic.value,
-        "questions": [gap.question for gap in one.questions],
+    Begun: lambda begun, _: {
+        "messages": plain(begun.messages),
+        "topic": begun.topic.value,
+        "questions": [gap.question for gap in begun.questions],
     },
     Claim: _claim,
     Completed: _completed,
     DriftReport: _drift,
     Entity: _entity,
-    Event: lambda one, _: without_empty(plain(one)),
+    Event: lambda event, _: without_empty(plain(event)),
     Hit: hit,
-    IngestReport: lambda one, _: {
-        "counts": dict(one.counts),
-        "memories": [memory for item in one.items for memory in item.memories],
-        "dry": one.dry,
+    IngestReport: lambda report, _: {
+        "counts": dict(report.counts),
+        "memories": [memory for item in report.items for memory in item.memories],
+        "dry": report.dry,
     },
-    Learned: lambda one, _: {"id": one.memory.id, "runs": one.runs, "success_rate": one.success_rate},
+    Learned: lambda way, _: {"id": way.memory.id, "runs": way.runs, "success_rate": way.success_rate},
     Lying: lambda lying, _: {
         "memories": [
             {"id": item.memory.id, "content": item.memory.content, "deleted_at": item.deleted_at.isoformat()}
@@ -215,23 +215,23 @@ _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
     },
     Memory: brief_memory,
     Observation: observation,
-    Path: lambda one, _: {"names": [*one.names], "text": str(one)},
+    Path: lambda path, _: {"names": [*path.names], "text": str(path)},
     Profile: profile,
     Reasoning: _reasoning,
-    RecallHealth: lambda one, _: {"ok": one.ok, "health": plain(one)},
-    RecallPack: lambda one, access: {
-        **_parts(one, access, "words"),
-        "triggered": [*one.triggered],
+    RecallHealth: lambda health, _: {"ok": health.ok, "health": plain(health)},
+    RecallPack: lambda pack, access: {
+        **_parts(pack, access, "words"),
+        "triggered": [*pack.triggered],
     },
     Receipt: receipt,
     Report: _report,
-    Resume: lambda one, access: _parts(one, access, "characters"),
-    Timeline: lambda one, access: {"about": one.about, "steps": [_step(step, access) for step in one]},
+    Resume: lambda resume, access: _parts(resume, access, "characters"),
+    Timeline: lambda line, access: {"about": line.about, "steps": [_step(step, access) for step in line]},
     TimelineStep: _step,
-    Turn: lambda one, _: {
-        "id": one.id,
-        "who": one.speaker or str(one.part),
-        "at": one.at.isoformat(timespec="seconds"),
-        "content": one.content,
+    Turn: lambda turn, _: {
+        "id": turn.id,
+        "who": turn.speaker or str(turn.part),
+        "at": turn.at.isoformat(timespec="seconds"),
+        "content": turn.content,
     },
 }

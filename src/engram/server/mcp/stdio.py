@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from engram.server.mcp.handshake import FastHandshake, listed
+from engram.server.mcp.handshake import FastHandshake, listed_tools
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -23,19 +23,19 @@ GRACE_S = 10.0
 def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
     """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
     came, goes = sys.stdin.buffer, _private_stdout()
-    handshake = FastHandshake(listed(toolset))
+    handshake = FastHandshake(listed_tools(toolset))
     pending = begin(handshake, came, goes)
     if pending is None:
         return
-    memory = Opened(open)
+    memory = LazyMemory(open)
     _end_on_signals(memory)
     try:
-        _hand_over(toolset, memory, Wire(came, goes, handshake.seen, pending))
+        _serve_by_sdk(toolset, memory, Wire(came, goes, handshake.seen, pending))
     finally:
         memory.close()
 
 
-def _end_on_signals(memory: Opened) -> None:
+def _end_on_signals(memory: LazyMemory) -> None:
     """End at SIGINT and SIGTERM: the file is let go, and whoever still reads from stdin is not waited for."""
 
     def close_and_leave(code: int) -> None:
@@ -67,7 +67,7 @@ def begin(handshake: FastHandshake, came: BinaryIO, goes: BinaryIO) -> bytes | N
         if reply:
             goes.write(reply)
             goes.flush()
-        if handshake.told and loading is None:
+        if handshake.has_listed and loading is None:
             # Not before: loading would slow down the very answers that are waited for.
             loading = Thread(target=load, name="engram-mcp-loading", daemon=True)
             loading.start()
@@ -83,7 +83,7 @@ def load() -> None:
     import engram.server.mcp.serving  # noqa: F401
 
 
-def _hand_over(toolset: str, memory: Opened, wire: Wire) -> None:
+def _serve_by_sdk(toolset: str, memory: LazyMemory, wire: Wire) -> None:
     import anyio
     import anyio.to_thread
     from mcp.server.stdio import stdio_server
@@ -107,7 +107,7 @@ def _hand_over(toolset: str, memory: Opened, wire: Wire) -> None:
     anyio.run(run)
 
 
-class Opened:
+class LazyMemory:
     """A memory that is opened when it is first needed, and once. Whoever made this closes it."""
 
     def __init__(self, open: Callable[[], Engram]) -> None:  # noqa: A002 (the word for it)

@@ -96,9 +96,9 @@ class Action:
     def parameters(self) -> tuple[Parameter, ...]:
         """What an agent may say."""
         # The fields of a memory that REST takes beside what the operation itself asks for are not for agents.
-        asked = self.operation.own - NOT_FOR_AGENTS
-        every = (parameter for parameter in self.operation.parameters if parameter.name in asked)
-        return tuple(one for one in every if one.says.for_agents or not one.is_option)
+        wanted = self.operation.own - NOT_FOR_AGENTS
+        asked = (parameter for parameter in self.operation.parameters if parameter.name in wanted)
+        return tuple(each for each in asked if each.says.for_agents or not each.is_option)
 
     @cached_property
     def reader(self) -> Reader:
@@ -107,17 +107,17 @@ class Action:
         also = {word: name for name in names for word in ARGUMENTS.get(name, ()) if word not in names}
         return Reader(self.parameters, Style.LENIENT, also)
 
-    def run(self, memory: Engram, given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-        """Do it, and say what came of it as an agent is told it."""
+    def run(self, memory: Engram, words: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+        """Run the operation; its result in the shape that agents get."""
         operation = self.operation
-        arguments = self.reader.read(given)
+        arguments = self.reader.read(words)
         beside: dict[str, Any] = {}
         if operation.long or operation.tells_progress:
             tell(0, None, operation.sentence)
         if operation.tells_progress:
             beside["progress"] = lambda done, total: tell(done, total, operation.sentence)
-        found = operation.run(memory, {**arguments, **operation.by_agents}, **beside)
-        return found if callable(operation.calls) else _told(operation, found, memory)
+        result = operation.run(memory, {**arguments, **operation.by_agents}, **beside)
+        return result if callable(operation.calls) else _shaped(operation, result, memory)
 
     @property
     def answers(self) -> dict[str, Schema]:
@@ -131,34 +131,34 @@ class Action:
         return {}
 
 
-def _told(operation: Operation, found: Any, memory: Engram) -> dict[str, Any]:
+def _shaped(operation: Operation, result: Any, memory: Engram) -> dict[str, Any]:
     under = operation.tool_gives or operation.gives
-    told = shapes.shaped(found, memory.access)
+    shaped = shapes.shaped(result, memory.access)
     if operation.noun == "knowledge":
-        known = told if isinstance(told, dict) else {operation.action: told}
-        return {"what": operation.action, "known": known if found is not None else {}}
+        knowledge = shaped if isinstance(shaped, dict) else {operation.action: shaped}
+        return {"what": operation.action, "known": knowledge if result is not None else {}}
     if under == "findings":
-        return {"ok": all(one.ok for one in found), "findings": told}
+        return {"ok": all(finding.ok for finding in result), "findings": shaped}
     if under:
-        return {under: told}
-    if isinstance(found, Memory):
-        return shapes.changed_memory(found)
-    return told if isinstance(told, dict) else {"answer": told}
+        return {under: shaped}
+    if isinstance(result, Memory):
+        return shapes.changed_memory(result)
+    return shaped if isinstance(shaped, dict) else {"answer": shaped}
 
 
 def _shallow(hint: Any) -> Schema:
-    """The kind of a value; what is inside is not told: words cost."""
+    """The schema of a value without what is inside it: tokens cost."""
     kinds = [option for option in options(hint) if option is not type(None)]
     kind = get_origin(kinds[0]) or kinds[0]
     if (isinstance(kind, type) and (is_dataclass(kind) or is_typeddict(kind))) or kind in (dict, Mapping):
-        made: Schema = {"type": "object"}
+        schema: Schema = {"type": "object"}
     elif kind in (list, tuple, Sequence, set, frozenset) or kind is AbstractSet:
-        made = {"type": "array"}
+        schema = {"type": "array"}
         if is_typeddict(inner := next(iter(getattr(kinds[0], "__args__", ())), None)):
-            made["items"] = Components(shared=False).of(inner)
+            schema["items"] = Components(shared=False).of(inner)
     else:
-        made = Components(shared=False).of(kinds[0])
-    return {**made, "type": [made["type"], "null"]} if len(kinds) < len(options(hint)) else made
+        schema = Components(shared=False).of(kinds[0])
+    return {**schema, "type": [schema["type"], "null"]} if len(kinds) < len(options(hint)) else schema
 
 
 @dataclass(frozen=True)
@@ -178,11 +178,11 @@ class Tool:
     @cached_property
     def takes(self) -> dict[str, Parameter]:
         """Every argument by name; of several actions, the first that has it describes it."""
-        found: dict[str, Parameter] = {}
+        by_name: dict[str, Parameter] = {}
         for action in self.actions.values():
             for parameter in action.parameters:
-                found.setdefault(parameter.name, parameter)
-        return found
+                by_name.setdefault(parameter.name, parameter)
+        return by_name
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -192,10 +192,10 @@ class Tool:
     @cached_property
     def described(self) -> Schema:
         """The tool as the protocol lists it."""
-        operations = [one.operation for one in self.actions.values()]
+        operations = [action.operation for action in self.actions.values()]
         reads = all(operation.reads for operation in operations)
         answers: dict[str, Schema] = {}
-        for name, schema in (one for action in self.actions.values() for one in action.answers.items()):
+        for name, schema in (answer for action in self.actions.values() for answer in action.answers.items()):
             # What two actions answer with differently may be either: entities.split gives none now and then.
             answers[name] = schema if answers.setdefault(name, schema) == schema else {}
         always = _required(self.only.operation) if self.only else []
@@ -227,31 +227,31 @@ class Tool:
                 answer[parameter.name] = _slim(components.parameter(parameter))
         return answer
 
-    def chosen(self, given: Mapping[str, Any]) -> tuple[Action, dict[str, Any]]:
+    def chosen(self, words: Mapping[str, Any]) -> tuple[Action, dict[str, Any]]:
         """The action that is meant, and what is said to it. Raises UnknownValue and InvalidInput."""
-        said = {name: value for name, value in given.items() if value not in (None, "", [])}
+        arguments = {name: value for name, value in words.items() if value not in (None, "", [])}
         if self.only:
-            return self.only, said
-        named = said.pop("action", None) or said.pop("what", None)
-        for word in [*said]:  # `ask: true` says the same as `action: ask`
+            return self.only, arguments
+        named = arguments.pop("action", None) or arguments.pop("what", None)
+        for word in [*arguments]:  # `ask: true` says the same as `action: ask`
             meant = ACTIONS.get(word, word)
             if named is None and meant in self.actions and word not in self.takes:
-                named = meant if str(said[word]).lower() == "true" else None
-                del said[word]
+                named = meant if str(arguments[word]).lower() == "true" else None
+                del arguments[word]
         if named is not None:
             if named not in self.actions:
                 raise UnknownValue("action of this tool", named, tuple(self.actions))
-            return self.actions[named], said
-        fitting = (action for action in self.actions.values() if action.reader.fits(said))
-        return next(fitting, next(iter(self.actions.values()))), said
+            return self.actions[named], arguments
+        fitting = (action for action in self.actions.values() if action.reader.fits(arguments))
+        return next(fitting, next(iter(self.actions.values()))), arguments
 
 
 def _slim(schema: Schema) -> Schema:
     """A schema without what no agent needs: that it may be null, and defaults that say nothing."""
     if "anyOf" in schema:
-        some = [one for one in schema["anyOf"] if one != {"type": "null"}]
+        options_left = [option for option in schema["anyOf"] if option != {"type": "null"}]
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        schema = {**some[0], **rest} if len(some) == 1 else {**rest, "anyOf": some}
+        schema = {**options_left[0], **rest} if len(options_left) == 1 else {**rest, "anyOf": options_left}
     idle = {"format", *(("default",) if schema.get("default") in (False, "") else ())}
     return {name: value for name, value in schema.items() if name not in idle}
 
@@ -263,8 +263,8 @@ def _required(operation: Operation) -> list[str]:
 
 
 def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:
-    made: Schema = {"type": "object", "properties": dict(properties)}
-    return made | ({"required": [*required]} if required else {})
+    schema: Schema = {"type": "object", "properties": dict(properties)}
+    return schema | ({"required": [*required]} if required else {})
 
 
 # ---------------------------------------------------------------- toolset
@@ -272,13 +272,13 @@ def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema
 
 
 def _of_noun(noun: str) -> Tool:
-    found = {
+    actions = {
         operation.action: Action(operation, operation.action)
         for operation in OPERATIONS.values()
         if (operation.noun if operation.tool is None else operation.tool) == noun
     }
     title, sentence = NOUNS[noun]
-    return Tool(f"memory_{noun}", title, sentence, found)
+    return Tool(f"memory_{noun}", title, sentence, actions)
 
 
 PINNED: Mapping[str, Tool] = MappingProxyType(
@@ -316,17 +316,16 @@ _BEFORE: Mapping[str, Tool] = {
     name: Tool(
         name,
         name,
-        OPERATIONS[found[0]].sentence,
-        {OPERATIONS[one].action: Action(OPERATIONS[one]) for one in found},
+        OPERATIONS[names[0]].sentence,
+        {OPERATIONS[operation].action: Action(OPERATIONS[operation]) for operation in names},
     )
-    for name, found in TOOLS_BEFORE.items()
+    for name, names in TOOLS_BEFORE.items()
 }
 
 
 # ---------------------------------------------------------------- calling
 # A tool's name and what an agent sent come in, an answer goes out. Errors of the engine are answers too: a
 # tool that fails says its code and what to do, and the agent goes on.
-
 
 REQUEST_ID = "request_id"
 """The argument by which an agent says that a call repeats another."""
@@ -344,8 +343,8 @@ class ToolAnswer:
     def text(self) -> str:
         """The same as text, for clients that read no structured content."""
         alone = self.fields is not None and set(self.fields) == {"result"}
-        told = self.fields["result"] if alone and self.fields is not None else self.fields
-        return self.error or json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=str)
+        shown = self.fields["result"] if alone and self.fields is not None else self.fields
+        return self.error or json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def silent(_done: float, _total: float | None, _words: str) -> None:
@@ -358,14 +357,14 @@ class ToolDispatcher:
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.tools = tools
 
-    def call(self, memory: Engram, name: str, given: Mapping[str, Any], *, tell: Tell = silent) -> ToolAnswer:
+    def call(self, memory: Engram, name: str, words: Mapping[str, Any], *, tell: Tell = silent) -> ToolAnswer:
         """Run a tool."""
         try:
-            action, said = find_tool(name, self.tools).chosen(given)
+            action, arguments = find_tool(name, self.tools).chosen(words)
             if REQUEST_ID not in action.reader.names:
-                said = {word: value for word, value in said.items() if word not in _REQUEST_IDS}
+                arguments = {word: value for word, value in arguments.items() if word not in _REQUEST_IDS}
             with told_to_a_model():
-                return ToolAnswer(action.run(memory, said, tell))
+                return ToolAnswer(action.run(memory, arguments, tell))
         except EngramError as error:
             return ToolAnswer(None, str(error))
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
@@ -379,17 +378,17 @@ class _NotKept(Exception):
 
 
 async def once(
-    keys: Keys, who: str, name: str, given: Mapping[str, Any], work: Callable[[], Awaitable[ToolAnswer]]
+    keys: Keys, who: str, name: str, arguments: Mapping[str, Any], work: Callable[[], Awaitable[ToolAnswer]]
 ) -> ToolAnswer:
     """Carry out a call; one that worked, repeated under its request id, is answered as it was before.
 
     Another call under the same id is refused.
     """
-    key = next((str(given[word]) for word in _REQUEST_IDS if given.get(word)), "")
+    key = next((str(arguments[word]) for word in _REQUEST_IDS if arguments.get(word)), "")
     if not key:
         return await work()
-    said = {word: value for word, value in given.items() if word not in _REQUEST_IDS}
-    asked = json.dumps([name, said], sort_keys=True, default=str).encode("utf-8", "replace")
+    rest = {word: value for word, value in arguments.items() if word not in _REQUEST_IDS}
+    request = json.dumps([name, rest], sort_keys=True, default=str).encode("utf-8", "replace")
 
     async def keep() -> IdempotentAnswer:
         answer = await work()
@@ -398,7 +397,7 @@ async def once(
         return IdempotentAnswer(200, answer.text.encode())
 
     try:
-        answer, _ = await keys.once(f"mcp {who}", key, asked, keep)
+        answer, _ = await keys.once(f"mcp {who}", key, request, keep)
     except _NotKept as failed:
         return failed.answer
     except EngramError as error:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- recalling
 # Recalling for a chat: what helps comes within its time, or the chat goes on without.
 
-
 KEPT = 256
 """Blocks kept for chats that go on with the results of tools."""
 NOTHING = Brief()
@@ -78,7 +77,6 @@ class ProxyRecall:
 # Listening to chats: exchanges come in from the door and wait in a line; a task reads them one by one.
 #
 # The client never waits for it. When the server stops, what waits is still heard.
-
 
 MOST_HEARD = 2_000_000
 """Bytes of an answer that are kept to be listened to; of a longer one only the user's words are."""
@@ -146,11 +144,11 @@ class Capturing:
                 async for exchange in line:
                     await self._hear(exchange)
 
-    async def _hear(self, said: ProxyExchange) -> None:
+    async def _hear(self, exchange: ProxyExchange) -> None:
         try:
             heard = await self._memory_host.run(
-                said.caller,
-                lambda memory: memory.observe(messages=said.messages, session=said.session),
+                exchange.caller,
+                lambda memory: memory.observe(messages=exchange.messages, session=exchange.session),
                 limit_s=math.inf,
             )
             self._memory_host.proxied["extracted"] += len(heard.receipts)
@@ -159,7 +157,7 @@ class Capturing:
         except Exception as error:  # noqa: BLE001 (a door that stays open: the journal tells)
             metrics.bug(error, "", "proxy")
         finally:
-            self._memory_host.proxied["buffered_turns"] -= len(said.messages)
+            self._memory_host.proxied["buffered_turns"] -= len(exchange.messages)
 
 
 EVENTS = "text/event-stream"
@@ -180,8 +178,8 @@ class Chat:
     @property
     def user(self) -> str:
         """Who the client says it speaks for, in OpenAI's field; empty: nobody in particular."""
-        found = self.body.get("user")
-        return found.strip() if isinstance(found, str) else ""
+        user = self.body.get("user")
+        return user.strip() if isinstance(user, str) else ""
 
 
 def read(raw: bytes) -> Chat | None:
@@ -225,40 +223,40 @@ def with_block(chat: Chat, block: str, place: str) -> bytes:
     messages = [*chat.messages]
     if place == "user":
         asked = messages[chat.place]
-        messages[chat.place] = {**asked, "content": _joined(block, asked["content"])}
+        messages[chat.place] = {**asked, "content": _join_contents(block, asked["content"])}
     elif messages[0].get("role") in LEADING:
-        messages[0] = {**messages[0], "content": _joined(messages[0].get("content"), block)}
+        messages[0] = {**messages[0], "content": _join_contents(messages[0].get("content"), block)}
     else:
         messages.insert(0, {"role": "system", "content": block})
     body = json.dumps({**chat.body, "messages": messages}, ensure_ascii=False)
     return body.encode("utf-8", "surrogatepass")
 
 
-def _joined(*contents: Any) -> Any:
+def _join_contents(*contents: Any) -> Any:
     """Contents of messages as one: text, or parts where one has parts."""
     if not any(isinstance(content, list) for content in contents):
         return "\n\n".join(str(content) for content in contents if content)
     parts = (
         content if isinstance(content, list) else [{"type": "text", "text": content}] for content in contents
     )
-    return [part for some in parts for part in some]
+    return [part for group in parts for part in group]
 
 
-def heard(chat: Chat, reply: str) -> list[dict[str, Any]]:
+def new_messages(chat: Chat, reply: str) -> list[dict[str, Any]]:
     """What is new in an exchange: the user's last words and the reply.
 
     Each has an id by all that was said so far: a request sent again tells nothing twice, and the same words
     said later in the chat count again.
     """
-    said = [{"role": "user", "content": chat.asked, "id": _mark(chat.messages[: chat.place], chat.asked)}]
+    messages = [{"role": "user", "content": chat.asked, "id": _mark(chat.messages[: chat.place], chat.asked)}]
     if reply.strip():
-        said.append({"role": "assistant", "content": reply, "id": _mark(chat.messages, reply)})
-    return said
+        messages.append({"role": "assistant", "content": reply, "id": _mark(chat.messages, reply)})
+    return messages
 
 
 def _mark(before: Sequence[Mapping[str, Any]], words: str) -> str:
-    told = [(one.get("role"), words_of(one.get("content"))) for one in before]
-    return sha256(repr((told, words)).encode("utf-8", "replace")).hexdigest()[:24]
+    earlier = [(message.get("role"), words_of(message.get("content"))) for message in before]
+    return sha256(repr((earlier, words)).encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def conversation(chat: Chat) -> str:
@@ -279,12 +277,12 @@ def reply_in(raw: bytes, media_type: str) -> str:
     """
     text = raw.decode("utf-8", "replace")
     if not media_type.startswith(EVENTS):
-        return _said(text, "message")
+        return _reply_words(text, "message")
     lines = (line for line in text.splitlines() if line.startswith("data:"))
-    return "".join(_said(line.removeprefix("data:").strip(), "delta") for line in lines)
+    return "".join(_reply_words(line.removeprefix("data:").strip(), "delta") for line in lines)
 
 
-def _said(text: str, part: str) -> str:
+def _reply_words(text: str, part: str) -> str:
     """The words of the first choice in an answer, or in an event of one."""
     try:
         answer = json.loads(text)
@@ -294,5 +292,5 @@ def _said(text: str, part: str) -> str:
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         return ""
     first = choices[0]
-    told = first.get(part) if isinstance(first, dict) and first.get("index", 0) == 0 else None
-    return words_of(told.get("content")) if isinstance(told, dict) else ""
+    message = first.get(part) if isinstance(first, dict) and first.get("index", 0) == 0 else None
+    return words_of(message.get("content")) if isinstance(message, dict) else ""

@@ -112,23 +112,25 @@ class Proxy:
     async def _answer(self, request: Request, path: str, body: bytes) -> Response:
         chat = chats.read(body) if request.method == "POST" and path.rstrip("/").endswith(CHAT) else None
         if chat is None:
-            return self._passed(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
+            return self._pass_on(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
         user = request.headers.get(USER, "").strip() or chat.user
         caller = self._for_user(request.state.caller, user)
-        wish = self._wish(request, chat, user) if caller is not None else None
-        if caller is None or wish is None:  # nobody's memories are put before, or learned from, these words
-            return self._passed(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
-        found = await self._recalling.beside(chat, caller, wish.session) if wish.recall else NOTHING
-        if found.text:
-            body = chats.with_block(chat, found.text, self._settings.place)
+        options = self._options_of(request, chat, user) if caller is not None else None
+        if (
+            caller is None or options is None
+        ):  # nobody's memories are put before, or learned from, these words
+            return self._pass_on(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
+        brief = await self._recalling.beside(chat, caller, options.session) if options.recall else NOTHING
+        if brief.text:
+            body = chats.with_block(chat, brief.text, self._settings.place)
         answer, listener = await self._ask(request, path, body), ProxyListener()
 
         def listen() -> None:
-            if wish.capture and answer.status_code == OK:
+            if options.capture and answer.status_code == OK:
                 reply = chats.reply_in(listener.raw, answer.headers.get("content-type", ""))
-                self._capturing.put(ProxyExchange(caller, wish.session, chats.heard(chat, reply)))
+                self._capturing.put(ProxyExchange(caller, options.session, chats.new_messages(chat, reply)))
 
-        return self._passed(answer, listener, found, listen)
+        return self._pass_on(answer, listener, brief, listen)
 
     def _for_user(self, caller: Caller, user: str) -> Caller | None:
         """The caller at the place of the user it speaks for; None where it may not write there."""
@@ -144,7 +146,7 @@ class Proxy:
         place = replace(access.scope, user=user)
         return replace(caller, access=access.at(place, Role.AGENT)) if access.may_write(place) else None
 
-    def _wish(self, request: Request, chat: chats.Chat, user: str) -> ProxyOptions:
+    def _options_of(self, request: Request, chat: chats.Chat, user: str) -> ProxyOptions:
         """What is asked for: `X-Engram-Memory: off`, or `recall` or `capture` alone."""
         memory = request.headers.get(MEMORY, "on").strip().lower()
         heard = request.headers.get(EXTRACT, "on").strip().lower() not in NO
@@ -158,17 +160,17 @@ class Proxy:
     async def _ask(self, request: Request, path: str, body: bytes) -> httpx.Response:
         """Ask the service; a client that goes away is not asked for any longer."""
         receive = request.receive
-        told: list[httpx.Response | UpstreamDown] = []
+        outcome: list[httpx.Response | UpstreamDown] = []
         async with anyio.create_task_group() as group:
 
             async def ask() -> None:
                 headers = {name.lower(): value for name, value in request.headers.items()}
                 try:
-                    told.append(
+                    outcome.append(
                         await self._upstream.ask(request.method, path, headers, request.url.query, body)
                     )
                 except UpstreamDown as error:
-                    told.append(error)
+                    outcome.append(error)
                 group.cancel_scope.cancel()
 
             async def watch() -> None:
@@ -178,14 +180,14 @@ class Proxy:
 
             group.start_soon(ask)
             group.start_soon(watch)
-        if not told:
+        if not outcome:
             raise UpstreamDown(self._upstream.place, "was not waited for")
-        if isinstance(told[0], UpstreamDown):
-            raise told[0]
-        return told[0]
+        if isinstance(outcome[0], UpstreamDown):
+            raise outcome[0]
+        return outcome[0]
 
-    def _passed(
-        self, answer: httpx.Response, listener: ProxyListener, found: Brief, listen: Callable[[], None] | None
+    def _pass_on(
+        self, answer: httpx.Response, listener: ProxyListener, brief: Brief, listen: Callable[[], None] | None
     ) -> Response:
         async def pieces() -> AsyncIterator[bytes]:
             try:
@@ -197,9 +199,9 @@ class Proxy:
 
         response = StreamingResponse(pieces(), answer.status_code)
         del response.headers["content-type"]
-        response.raw_headers += returned(answer.headers.raw)
-        if found.ids:
-            response.headers[FOUND] = str(len(found.ids))
+        response.raw_headers += returned_headers(answer.headers.raw)
+        if brief.ids:
+            response.headers[FOUND] = str(len(brief.ids))
         return response
 
 
@@ -233,7 +235,7 @@ class Upstream:
         self._settings = settings
         self.secret = ""
         """The owner's own, which is never passed on."""
-        self._root = checked(settings.base_url)
+        self._root = checked_base_url(settings.base_url)
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(settings.upstream_s, connect=CONNECT_S),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
@@ -253,7 +255,7 @@ class Upstream:
             # As bytes: a header may hold any, and a text would have to be ASCII.
             headers=[
                 (name.encode("latin-1"), value.encode("latin-1", "replace"))
-                for name, value in passed(headers, self._settings.api_key, self.secret).items()
+                for name, value in forwarded_headers(headers, self._settings.api_key, self.secret).items()
             ],
             content=body or None,
             timeout=self._client.timeout,
@@ -295,7 +297,7 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def checked(base_url: str) -> str:
+def checked_base_url(base_url: str) -> str:
     """The address of a service, without a slash at its end. Raises ConfigError."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
@@ -316,20 +318,20 @@ def address(root: str, path: str) -> str:
     return root + path
 
 
-def passed(headers: Mapping[str, str], api_key: str, secret: str = "") -> dict[str, str]:
+def forwarded_headers(headers: Mapping[str, str], api_key: str, secret: str = "") -> dict[str, str]:
     """The headers of a request as the service gets them.
 
-    >>> passed({"host": "here", "x-engram-session": "a", "openai-beta": "b"}, "")
+    >>> forwarded_headers({"host": "here", "x-engram-session": "a", "openai-beta": "b"}, "")
     {'openai-beta': 'b', 'accept-encoding': 'identity'}
     """
-    kept = {
+    passed_on = {
         name: value
         for name, value in headers.items()
         if name not in NOT_PASSED | KEYS and not name.startswith(OURS)
     }
-    return kept | authorization(headers, api_key, secret) | {"accept-encoding": "identity"}
+    return passed_on | authorization(headers, api_key, secret) | {"accept-encoding": "identity"}
 
 
-def returned(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def returned_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of an answer as the client gets them, byte for byte."""
     return [(name, value) for name, value in headers if name.decode("latin-1").lower() not in NOT_RETURNED]
