@@ -172,7 +172,7 @@ def _ledger(path: Path) -> Iterator[Told]:
     if path.is_file():
         yield from _events([(path.name, files.read_text(path))])
         return
-    found = sorted(folder.listed(path, layout.TOPS[LEDGER]))
+    found = sorted(folder.list_files(path, layout.TOPS[LEDGER]))
     lines = [one for one in found if one.startswith("memory/ledger") and one.endswith(".jsonl")]
     texts = [(line, folder.read(path, line)[0]) for line in lines]
     yield from _events(texts)
@@ -256,7 +256,7 @@ def _free_text(name: str, text: str, day: str) -> Iterator[Record]:
 
 def _notes(path: Path) -> Iterator[Told]:
     """A folder of the files layout."""
-    for name in sorted(folder.listed(path, layout.TOPS[FILES])):
+    for name in sorted(folder.list_files(path, layout.TOPS[FILES])):
         kind = layout.kind_of(name, [FILES])
         if not kind and not name.startswith("questions/"):
             continue
@@ -294,7 +294,7 @@ def _basic(path: Path) -> Iterator[Told]:
         else sorted(
             name
             for top in sorted(one.name for one in root.iterdir() if not one.name.startswith("."))
-            for name in folder.listed(root, [top])
+            for name in folder.list_files(root, [top])
             if name.endswith(".md")
         )
     )

@@ -160,7 +160,7 @@ class Workspaces(Noun):
         """How a folder stands, without changing anything. Raises AccessDenied, WorkspaceError."""
         root, setup = self._opened(directory)
         state = load_state(root, self._mark(root, setup))
-        found = folder.listed(root, tops(setup.layouts))
+        found = folder.list_files(root, tops(setup.layouts))
         edited = [
             path
             for path in sorted({*found, *state.files})

@@ -39,7 +39,7 @@ from engram.workspace.layouts import (
     kind_of,
     same_value,
 )
-from engram.workspace.pages import Edit, Fields, Piece, aligned, one_line
+from engram.workspace.pages import Edit, Fields, Piece, keep_keys, one_line
 
 ACTOR = "human"
 PAGE = 1_000
@@ -254,7 +254,7 @@ class FolderReader:
         pieces = KINDS[kind].pieces(text)
         name = notes.entity_name(text)[0] if kind == "facts" and path.count("/") else ""
         if kind in ITEMS:
-            pieces = aligned({key: known_piece.file for key, known_piece in known.pieces.items()}, pieces)
+            pieces = keep_keys({key: known_piece.file for key, known_piece in known.pieces.items()}, pieces)
         for piece in pieces:
             before = known.pieces.get(piece.key)
             if before is None:
@@ -525,7 +525,7 @@ class FolderReader:
             name = self._page_name(one.path, one.kind)
             mind = fields_of(one.kind, memory, name)
             edited = {f: v for f, v in one.piece.fields.items() if v != one.known.file.get(f)}
-            moved = {f for f in mind if mind[f] != one.known.told.get(f)}
+            moved = {f for f in mind if mind[f] != one.known.agreed.get(f)}
             clashing = {f for f in edited if f in moved and not same_value(f, edited[f], mind[f])}
             if clashing:
                 self._show(memory, one, clashing, name)
@@ -547,7 +547,7 @@ class FolderReader:
             return
         self.cache[memory.id] = memory
         # What the person did not touch is as it was agreed on: a change there still has to reach the file.
-        now, before = fields_of(one.kind, memory, name), one.known.told
+        now, before = fields_of(one.kind, memory, name), one.known.agreed
         same = {f: before[f] for f in now if f in before and one.piece.fields.get(f) == one.known.file.get(f)}
         one.known.file = dict(one.piece.fields)
         one.known.mind = {**now, **same}
@@ -573,7 +573,7 @@ class FolderReader:
 
     def _other_version(self, memory: Memory, one: FileChange, name: str) -> Memory:
         content = str(one.piece.fields["content"])
-        content = notes.about(name, content) if one.kind == "facts" else content
+        content = notes.statement(name, content) if one.kind == "facts" else content
         record = {
             "id": id_of(f"{memory.id}\n{json.dumps(dict(one.piece.fields), sort_keys=True, default=str)}"),
             "content": content,
@@ -686,7 +686,7 @@ class FolderReader:
     def _has_moved(self, memory: Memory, path: str, known: Known) -> bool:
         kind = self.state.files[path].kind
         mind = fields_of(kind, memory, self._page_name(path, kind))
-        return mind.get("content") != known.told.get("content")
+        return mind.get("content") != known.agreed.get("content")
 
     def _page_name(self, path: str, kind: str) -> str:
         if kind != "facts" or "/" not in path or path not in self.stamps:
@@ -696,7 +696,7 @@ class FolderReader:
     def _piece(self, path: str, file: KnownFile, key: str) -> Piece | None:
         pieces = KINDS[file.kind].pieces(self._text(path))
         if file.kind in ITEMS:
-            pieces = aligned({k: known_piece.file for k, known_piece in file.pieces.items()}, pieces)
+            pieces = keep_keys({k: known_piece.file for k, known_piece in file.pieces.items()}, pieces)
         return next((piece for piece in pieces if piece.key == key), None)
 
     def _edit(self, path: str, edit: Edit, known: Known | None) -> None:

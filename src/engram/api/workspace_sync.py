@@ -46,7 +46,7 @@ from engram.workspace.layouts import (
     save_state,
     tops,
 )
-from engram.workspace.pages import Edit, Fields, aligned, mark, one_line
+from engram.workspace.pages import Edit, Fields, keep_keys, one_line, words_key
 from engram.workspace.text import own_lines
 
 COMPACTED_EVERY = timedelta(days=30)
@@ -65,8 +65,8 @@ class FolderSync(FolderReader):
         """Sync."""
         store = self.caller.tools.store
         if self.full and not self.dry:
-            folder.swept(self.root, tops(self.setup.layouts))
-        self.stamps = folder.listed(self.root, tops(self.setup.layouts))
+            folder.sweep_temporary(self.root, tops(self.setup.layouts))
+        self.stamps = folder.list_files(self.root, tops(self.setup.layouts))
         if repair and not self.dry:
             self._repair()
         end = store.ledger.newest()
@@ -166,7 +166,7 @@ class FolderSync(FolderReader):
             return
         name = self._page_name(path, file.kind)
         mind = fields_of(file.kind, memory, name)
-        moved = {f: v for f, v in mind.items() if v != known.told.get(f)}
+        moved = {f: v for f, v in mind.items() if v != known.agreed.get(f)}
         if file.kind == "note":
             place = layout.note_place(memory, edges, path)
             if place.path != path:
@@ -335,14 +335,14 @@ class FolderSync(FolderReader):
                 known = file.pieces[piece.key]
             else:
                 found = (
-                    aligned({k: o.file for k, o in file.pieces.items() if k not in edited}, [piece])[0].key
+                    keep_keys({k: o.file for k, o in file.pieces.items() if k not in edited}, [piece])[0].key
                     if kind in ITEMS
                     else ""
                 )
                 if found not in file.pieces:
                     continue
                 known = file.pieces[found]
-            known.mind = known.told
+            known.mind = known.agreed
             known.file = dict(piece.fields)
             mine[piece.key] = known
         for key, known in file.pieces.items():
@@ -353,7 +353,7 @@ class FolderSync(FolderReader):
     def _key_after(self, kind: str, edit: Edit) -> str:
         if kind == "event":
             return edit.piece.key if edit.piece is not None else str(edit.notes["id"])
-        return mark(one_line((edit.fields or {})["content"])) if kind in ITEMS else ""
+        return words_key(one_line((edit.fields or {})["content"])) if kind in ITEMS else ""
 
     def _known_file(self, kind: str, path: str, text: str) -> KnownFile:
         return KnownFile(kind, self.stamps.get(path), {}, digest(text))
@@ -383,7 +383,7 @@ class FolderSync(FolderReader):
         due = not last or now - datetime.fromisoformat(last) > COMPACTED_EVERY
         if len(events) <= ledger.ACTIVE_EVENTS and not due:
             return
-        _stay, go = ledger.compacted(events, now)
+        _stay, go = ledger.split_for_compaction(events, now)
         self.state.compacted = now.isoformat()
         if not go or not self._archive(go):
             return
@@ -424,7 +424,7 @@ class FolderSync(FolderReader):
     def _repair(self) -> None:
         if LEDGER not in self.setup.layouts or LEDGER_FILE not in self.stamps:
             return
-        text, damaged, told = ledger.repaired(self._text(LEDGER_FILE))
+        text, damaged, told = ledger.repair(self._text(LEDGER_FILE))
         if not told:
             return
         if damaged:
@@ -494,7 +494,7 @@ class FolderSync(FolderReader):
         shown = {known.memory for known in file.pieces.values()}
         edits: list[tuple[Edit, Known | None]] = []
         wanted = {memory.id for memory, _ in page.items}
-        pieces = aligned(
+        pieces = keep_keys(
             {k: known_piece.file for k, known_piece in file.pieces.items()}, KINDS["facts"].pieces(text)
         )
         for piece in pieces:

@@ -39,9 +39,9 @@ class Stamp:
     inode: int
 
     @classmethod
-    def of(cls, found: os.stat_result) -> Stamp:
+    def of(cls, looked: os.stat_result) -> Stamp:
         """The stamp of a file that was looked at."""
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+        return cls(looked.st_size, looked.st_mtime_ns, looked.st_ino)
 
 
 class FolderLock:
@@ -84,18 +84,18 @@ def is_ours(name: str) -> bool:
     return name.endswith(SUFFIXES) and not _EDITORS.search(name)
 
 
-def listed(root: Path, tops: Sequence[str]) -> dict[str, Stamp]:
+def list_files(root: Path, tops: Sequence[str]) -> dict[str, Stamp]:
     """Every file below these folders, and these files, by its path from the root; links are left out."""
-    found: dict[str, Stamp] = {}
+    stamps: dict[str, Stamp] = {}
     for top in tops:
         path = root / top
         with contextlib.suppress(FileNotFoundError):
             looked = path.lstat()
             if stat.S_ISREG(looked.st_mode):
-                found[top] = Stamp.of(looked)
+                stamps[top] = Stamp.of(looked)
             elif stat.S_ISDIR(looked.st_mode):
-                found.update(_below(path, top))
-    return found
+                stamps.update(_below(path, top))
+    return stamps
 
 
 def _below(folder: Path, name: str) -> Iterator[tuple[str, Stamp]]:
@@ -113,7 +113,7 @@ def _below(folder: Path, name: str) -> Iterator[tuple[str, Stamp]]:
 
 def read(root: Path, name: str) -> tuple[str, Stamp]:
     """A file's text and the stamp of what was read. Raises WorkspaceError for what is no text."""
-    path = checked(root, name)
+    path = checked_path(root, name)
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError as error:
@@ -129,12 +129,12 @@ def read(root: Path, name: str) -> tuple[str, Stamp]:
         raise WorkspaceError(f"{name} is no UTF-8 text: it is passed over.") from error
 
 
-def write(root: Path, name: str, text: str, known: Stamp | None, *, durable: bool = False) -> Stamp | None:
+def write(root: Path, name: str, text: str, former: Stamp | None, *, durable: bool = False) -> Stamp | None:
     """Put a text in a file's place, whole or not at all; None when it is not as `known` any more.
 
     `known` is what was read before; None when there was no such file. A `durable` one outlives a power cut.
     """
-    path = checked(root, name)
+    path = checked_path(root, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=path.parent)
     try:
@@ -144,7 +144,7 @@ def write(root: Path, name: str, text: str, known: Stamp | None, *, durable: boo
                 file.flush()
                 os.fsync(file.fileno())
         Path(temporary).chmod(_mode(path))
-        if stamp(root, name) != known:
+        if stamp(root, name) != former:
             return None
         Path(temporary).replace(path)
         return stamp(root, name)
@@ -167,10 +167,10 @@ def stamp(root: Path, name: str) -> Stamp | None:
         return None
 
 
-def remove(root: Path, name: str, known: Stamp | None) -> bool:
+def remove(root: Path, name: str, former: Stamp | None) -> bool:
     """Take a file away unless somebody saved it meanwhile; whether it is gone."""
-    path = checked(root, name)
-    if stamp(root, name) != known:
+    path = checked_path(root, name)
+    if stamp(root, name) != former:
         return False
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
@@ -184,7 +184,7 @@ def remove(root: Path, name: str, known: Stamp | None) -> bool:
     return True
 
 
-def checked(root: Path, name: str) -> Path:
+def checked_path(root: Path, name: str) -> Path:
     """The path of a file below the root. Raises WorkspaceError when a link or `..` would lead elsewhere."""
     parts = name.split("/")
     if not name or any(part in ("", ".", "..") for part in parts):
@@ -197,15 +197,15 @@ def checked(root: Path, name: str) -> Path:
     return path
 
 
-def swept(root: Path, tops: Sequence[str]) -> int:
+def sweep_temporary(root: Path, tops: Sequence[str]) -> int:
     """Remove what a process that died left half-written; how many files."""
     count = 0
     for top in (HOME, *tops):
         for folder, folders, names in os.walk(root / top, followlinks=False):
-            folders[:] = [one for one in folders if not Path(folder, one).is_symlink()]
-            for one in names:
-                if one.startswith(TEMPORARY) and one.endswith(".tmp"):
+            folders[:] = [entry for entry in folders if not Path(folder, entry).is_symlink()]
+            for entry in names:
+                if entry.startswith(TEMPORARY) and entry.endswith(".tmp"):
                     with contextlib.suppress(OSError):
-                        Path(folder, one).unlink()
+                        Path(folder, entry).unlink()
                         count += 1
     return count

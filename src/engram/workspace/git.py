@@ -38,7 +38,7 @@ def is_repository(root: Path) -> bool:
 
 def commit(root: Path, tops: Sequence[str], subject: str, body: str = "") -> Point | None:
     """Commit what belongs to the workspace; None when nothing has changed."""
-    ours = _there(root, tops)
+    ours = _existing_tops(root, tops)
     _run(root, "add", "--all", "--force", "--", *ours)
     changed = _run(root, "diff", "--cached", "--quiet", "--", *ours, check=False).returncode
     if not changed:
@@ -54,8 +54,8 @@ def commit(root: Path, tops: Sequence[str], subject: str, body: str = "") -> Poi
 
 def points(root: Path, limit: int = 20) -> list[Point]:
     """The last commits that touch the folder, newest first."""
-    told = _run(root, "log", f"-{limit}", "--format=%H%x09%cI%x09%s", "--", ".", check=False).stdout
-    lines = (line.split("\t", 2) for line in told.splitlines())
+    output = _run(root, "log", f"-{limit}", "--format=%H%x09%cI%x09%s", "--", ".", check=False).stdout
+    lines = (line.split("\t", 2) for line in output.splitlines())
     return [Point(*parts) for parts in lines if len(parts) == len(Point.__slots__)]
 
 
@@ -63,46 +63,46 @@ def resolve(root: Path, point: str) -> str:
     """The full id of a commit. Raises WorkspaceError for what is none."""
     if point.startswith("-"):
         raise WorkspaceError(f"{point!r} is no point in the history.")
-    found = _run(root, "rev-parse", "--verify", "--quiet", f"{point}^{{commit}}", check=False)
-    if found.returncode:
+    result = _run(root, "rev-parse", "--verify", "--quiet", f"{point}^{{commit}}", check=False)
+    if result.returncode:
         raise WorkspaceError(
             f"{point!r} is no point in the history of {root}: `engram workspace points` lists them."
         )
-    return found.stdout.strip()
+    return result.stdout.strip()
 
 
 def messages_since(root: Path, point: str) -> list[str]:
     """The messages of the commits after a point, newest first."""
-    told = _run(root, "log", "--format=%B%x00", f"{point}..HEAD", "--", ".").stdout
-    return [one.strip() for one in told.split("\0") if one.strip()]
+    output = _run(root, "log", "--format=%B%x00", f"{point}..HEAD", "--", ".").stdout
+    return [message.strip() for message in output.split("\0") if message.strip()]
 
 
 def restore(root: Path, tops: Sequence[str], point: str) -> None:
     """Put the files of the workspace back as they were at a point; files made since then go."""
     there = set(_files(root, point, tops))
-    ours = [one for one in _there(root, tops) if not one.startswith(HOME)]
-    now = set(_run(root, "ls-files", "--", *ours).stdout.splitlines()) if ours else set()
+    ours = [top for top in _existing_tops(root, tops) if not top.startswith(HOME)]
+    present = set(_run(root, "ls-files", "--", *ours).stdout.splitlines()) if ours else set()
     if there:
         _run(root, "restore", f"--source={point}", "--worktree", "--", *sorted(there))
-    for name in sorted(now - there):
+    for name in sorted(present - there):
         path = root / name
         if not path.is_symlink():
             path.unlink(missing_ok=True)
 
 
 def _files(root: Path, point: str, tops: Sequence[str]) -> list[str]:
-    found = _run(root, "ls-tree", "-r", "--name-only", "-z", point, "--", *tops, check=False).stdout
-    return [one for one in found.split("\0") if one]
+    output = _run(root, "ls-tree", "-r", "--name-only", "-z", point, "--", *tops, check=False).stdout
+    return [path for path in output.split("\0") if path]
 
 
-def _there(root: Path, tops: Sequence[str]) -> list[str]:
+def _existing_tops(root: Path, tops: Sequence[str]) -> list[str]:
     """What of the workspace is there or known to git, the folder's own notes without its lock and state."""
-    known = {
-        one.split("/", 1)[0] for one in _run(root, "ls-files", "--", *tops, check=False).stdout.splitlines()
+    tracked = {
+        path.split("/", 1)[0] for path in _run(root, "ls-files", "--", *tops, check=False).stdout.splitlines()
     }
     setup = f"{HOME}/workspace.json"
-    found = [top for top in tops if (root / top).exists() or top in known]
-    return [*found, setup] if (root / setup).exists() else found
+    existing = [top for top in tops if (root / top).exists() or top in tracked]
+    return [*existing, setup] if (root / setup).exists() else existing
 
 
 def _run(root: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:

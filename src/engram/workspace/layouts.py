@@ -149,33 +149,33 @@ def page_place(memory: Memory, kind: str, taken: Mapping[str, str]) -> Place:
 
 
 def _page_notes(memory: Memory, kind: str) -> dict[str, Any]:
-    kept = memory.details.get("page_notes")
-    told: dict[str, Any] = dict(kept) if isinstance(kept, Mapping) else {}
+    stored = memory.details.get("page_notes")
+    page_notes: dict[str, Any] = dict(stored) if isinstance(stored, Mapping) else {}
     day = f"{memory.local(memory.created_at):%Y-%m-%d}"
     title = str(memory.details.get("title") or memory.forms.label or memory.content)[:80]
     first = {"procedure": "Last updated", "principle": "Established", "insight": "Learned"}[kind]
     return {
         "title": title,
-        first: told.get(first) or day,
-        "Source": told.get("Source") or memory.source,
-        **told,
+        first: page_notes.get(first) or day,
+        "Source": page_notes.get("Source") or memory.source,
+        **page_notes,
     }
 
 
-def note_place(memory: Memory, edges: Sequence[Edge], known: str = "") -> Place:
+def note_place(memory: Memory, edges: Sequence[Edge], former: str = "") -> Place:
     """The file of a memory; one that is there already stays where it is unless it is archived or restored."""
     fresh = notes.note_path(memory)
     archived = memory.status is Status.ARCHIVED
-    stays = known and known.startswith("archive/") == archived
+    stays = former and former.startswith("archive/") == archived
     return Place(
-        known if stays else fresh, "note", notes.note_fields(memory), notes.note_notes(memory, edges)
+        former if stays else fresh, "note", notes.note_fields(memory), notes.note_notes(memory, edges)
     )
 
 
 def event_place(memory: Memory, identity: str, edges: Sequence[Edge], ids: Mapping[str, str]) -> Place:
     """The line of a memory in the ledger."""
-    told = ledger.event_notes(memory, identity, edges, ids)
-    return Place(LEDGER_FILE, "event", ledger.event_fields(memory), told, key=identity)
+    event_notes = ledger.event_notes(memory, identity, edges, ids)
+    return Place(LEDGER_FILE, "event", ledger.event_fields(memory), event_notes, key=identity)
 
 
 def day_place(memory: Memory) -> Place:
@@ -213,9 +213,9 @@ def entity_head(
 
 
 def _item(memory: Memory, name: str) -> dict[str, Any]:
-    told = {"content": notes.item_words(name, memory.content)}
+    item = {"content": notes.item_words(name, memory.content)}
     verified = memory.verified_at
-    return told if verified is None else {**told, "verified_at": memory.local(verified).date().isoformat()}
+    return item if verified is None else {**item, "verified_at": memory.local(verified).date().isoformat()}
 
 
 TOLD: Mapping[str, Callable[[Memory, str], dict[str, Any]]] = {
@@ -239,7 +239,7 @@ def changes_of(memory: Memory, kind: str, wanted: Fields, name: str, now: dateti
     for field_name, value in wanted.items():
         match field_name:
             case "content":
-                changes["content"] = notes.about(name, str(value)) if kind == "facts" else str(value)
+                changes["content"] = notes.statement(name, str(value)) if kind == "facts" else str(value)
             case "type":
                 changes["category"] = str(value).lower()
             case "status" if kind == "event":
@@ -261,43 +261,43 @@ def changes_of(memory: Memory, kind: str, wanted: Fields, name: str, now: dateti
     return changes
 
 
-def same_value(name: str, one: Any, two: Any) -> bool:
+def same_value(name: str, ours: Any, theirs: Any) -> bool:
     """Whether two values of a field mean the same."""
     if name in ("expires_at", "verified_at"):
-        times = [written_moment(str(value)) for value in (one, two)]
+        times = [written_moment(str(value)) for value in (ours, theirs)]
         return times[0] == times[1]
     if name == "content":
-        return str(one).strip() == str(two).strip()
-    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
-        return list(map(str, one)) == list(map(str, two))
-    return bool(one == two)
+        return str(ours).strip() == str(theirs).strip()
+    if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
+        return list(map(str, ours)) == list(map(str, theirs))
+    return bool(ours == theirs)
 
 
 # ---------------------------------------------------------------- reading a page as records
 
 
-def page_record(path: str, kind: str, fields: Fields, told: Fields) -> dict[str, Any]:
+def page_record(path: str, kind: str, fields: Fields, page_notes: Fields) -> dict[str, Any]:
     """A page that is one memory, as a record."""
-    title = str(told.get("title") or "")
-    dates = [written_moment(told.get(name)) for name in ("Established", "Learned", "Last updated")]
-    at = next((one for one in dates if one is not None), None)
+    title = str(page_notes.get("title") or "")
+    dates = [written_moment(page_notes.get(name)) for name in ("Established", "Learned", "Last updated")]
+    at = next((date for date in dates if date is not None), None)
     details: dict[str, Any] = {"page": path, "title": title}
-    rest = {name: value for name, value in told.items() if name != "title"}
+    rest = {name: value for name, value in page_notes.items() if name != "title"}
     if rest:
         details["page_notes"] = rest
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "content": fields["content"],
         "category": kind,
         "source": "import",
         "details": details,
     }
     if kind == "procedure":
-        found |= {"kind": "procedural", "type": "procedure"}
+        record |= {"kind": "procedural", "type": "procedure"}
     if kind == "principle":
-        found["priority"] = fields.get("priority") or "P1"
+        record["priority"] = fields.get("priority") or "P1"
     if at is not None:
-        found |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
-    return found
+        record |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
+    return record
 
 
 SETUP = f"{HOME}/workspace.json"
@@ -340,7 +340,7 @@ class Known:
     """Whether a later event of the same memory has taken its place."""
 
     @property
-    def told(self) -> dict[str, Any]:
+    def agreed(self) -> dict[str, Any]:
         """What the memory said, in full."""
         return {**self.file, **self.mind}
 
@@ -377,12 +377,12 @@ class FolderState:
 
     def places(self) -> dict[str, list[tuple[str, str]]]:
         """Of each memory the files and pieces it stands in."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        places: dict[str, list[tuple[str, str]]] = {}
         for path, file in self.files.items():
             for key, piece in file.pieces.items():
                 if piece.memory:
-                    found.setdefault(piece.memory, []).append((path, key))
-        return found
+                    places.setdefault(piece.memory, []).append((path, key))
+        return places
 
     def pieces(self) -> Iterator[tuple[str, str, Known]]:
         """Every piece with its file and its key."""
@@ -396,16 +396,16 @@ def load_setup(root: Path) -> Setup:
     data = _read(root, SETUP)
     if data is None:
         raise WorkspaceError(f"{root} is no workspace: `engram workspace init {root}` makes it one.")
-    known: dict[str, Any] = {one.name: data[one.name] for one in fields(Setup) if data.get(one.name)}
-    known |= {name: tuple(known[name]) for name in ("layouts", "tiers") if name in known}
-    return replace(Setup(()), **known)
+    values: dict[str, Any] = {key.name: data[key.name] for key in fields(Setup) if data.get(key.name)}
+    values |= {name: tuple(values[name]) for name in ("layouts", "tiers") if name in values}
+    return replace(Setup(()), **values)
 
 
 def save_setup(root: Path, setup: Setup) -> None:
     """Keep how the folder is set up."""
-    told = {"version": VERSION, **{one.name: getattr(setup, one.name) for one in fields(Setup)}}
+    values = {"version": VERSION, **{setting.name: getattr(setup, setting.name) for setting in fields(Setup)}}
     _write(root, IGNORED, "*\n")
-    _write(root, SETUP, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    _write(root, SETUP, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def drop_setup(root: Path) -> None:
@@ -419,44 +419,44 @@ def load_state(root: Path, owner: str) -> FolderState:
     data = _read(root, STATE)
     if data is None or data.get("version") != VERSION or data.get("owner") != owner:
         return FolderState(owner=owner)
-    files = {path: _file(**told) for path, told in data.get("files", {}).items()}
-    told: dict[str, Any] = {name: str(data.get(name, "")) for name in ("place", "compacted", "rebuilt")}
-    told |= {name: set(data.get(name, ())) for name in SETS}
-    return FolderState(files=files, owner=owner, **told)
+    files = {path: _file(**stored) for path, stored in data.get("files", {}).items()}
+    values: dict[str, Any] = {name: str(data.get(name, "")) for name in ("place", "compacted", "rebuilt")}
+    values |= {name: set(data.get(name, ())) for name in SETS}
+    return FolderState(files=files, owner=owner, **values)
 
 
-def _file(pieces: Mapping[str, Any], stamp: Sequence[int] = (), **told: Any) -> KnownFile:
-    known = {key: Known(**piece) for key, piece in pieces.items()}
-    return KnownFile(stamp=Stamp(*stamp) if stamp else None, pieces=known, **told)
+def _file(pieces: Mapping[str, Any], stamp: Sequence[int] = (), **more: Any) -> KnownFile:
+    known_pieces = {key: Known(**piece) for key, piece in pieces.items()}
+    return KnownFile(stamp=Stamp(*stamp) if stamp else None, pieces=known_pieces, **more)
 
 
 def save_state(root: Path, state: FolderState) -> None:
     """Keep what was agreed on, in one step."""
-    told = {
+    values = {
         "version": VERSION,
         **vars(state),
         "files": {path: _plain(file) for path, file in state.files.items()},
         **{name: sorted(getattr(state, name)) for name in SETS},
     }
-    _write(root, STATE, json.dumps(told, ensure_ascii=False, separators=(",", ":")))
+    _write(root, STATE, json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
 def _plain(file: KnownFile) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": file.kind, "digest": file.digest}
+    values: dict[str, Any] = {"kind": file.kind, "digest": file.digest}
     if file.stamp is not None:
-        told["stamp"] = [file.stamp.size, file.stamp.modified, file.stamp.inode]
+        values["stamp"] = [file.stamp.size, file.stamp.modified, file.stamp.inode]
     if file.text is not None:
-        told["text"] = file.text
-    return {**told, "pieces": {key: _piece(one) for key, one in file.pieces.items()}}
+        values["text"] = file.text
+    return {**values, "pieces": {key: _piece(piece) for key, piece in file.pieces.items()}}
 
 
-def _piece(one: Known) -> dict[str, Any]:
+def _piece(item: Known) -> dict[str, Any]:
     mind = {
-        name: value for name, value in one.mind.items() if name not in one.file or one.file[name] != value
+        name: value for name, value in item.mind.items() if name not in item.file or item.file[name] != value
     }
-    seldom = {"mind": mind, "clash": one.clash, "own": one.own, "old": one.old}
-    told = {name: value for name, value in seldom.items() if value}
-    return {"memory": one.memory, "file": dict(one.file), **told}
+    seldom = {"mind": mind, "clash": item.clash, "own": item.own, "old": item.old}
+    rest = {name: value for name, value in seldom.items() if value}
+    return {"memory": item.memory, "file": dict(item.file), **rest}
 
 
 def digest(text: str) -> str:
@@ -466,14 +466,14 @@ def digest(text: str) -> str:
 
 def _read(root: Path, name: str) -> dict[str, Any] | None:
     try:
-        found = json.loads((root / name).read_text(encoding="utf-8"))
+        data = json.loads((root / name).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise WorkspaceError(
             f"{root / name} is damaged ({error}): remove it, and sync compares everything."
         ) from error
-    return found if isinstance(found, dict) else None
+    return data if isinstance(data, dict) else None
 
 
 def _write(root: Path, name: str, text: str) -> None:

@@ -24,7 +24,7 @@ from engram.workspace.pages import event_line
 
 Event = Mapping[str, Any]
 TYPES = ("fact", "decision", "preference", "commitment", "constraint", "procedure", "relationship")
-PRIORITIES = tuple(str(one) for one in Priority)
+PRIORITIES = tuple(str(priority) for priority in Priority)
 TYPE_OF = {
     "principle": "constraint", "instruction": "constraint", "skill": "procedure", "person": "relationship",
 }  # fmt: skip
@@ -62,7 +62,7 @@ def event_id(day: date, number: int) -> str:
 
 
 class EventIds:
-    """Which event tells of which memory of a folder; gives out the next free id of each day."""
+    """Which event stands for which memory of a folder; gives out the next free id of each day."""
 
     def __init__(self) -> None:
         self.of: dict[str, str] = {}
@@ -75,17 +75,17 @@ class EventIds:
 
     def taken(self, ids: Iterable[str]) -> None:
         """These are given to nobody else."""
-        for one in ids:
-            if match := ID.match(one.upper()):
+        for id_ in ids:
+            if match := ID.match(id_.upper()):
                 self._last[match[1]] = max(self._last.get(match[1], 0), int(match[2]))
 
     def join(self, memory_id: str, identity: str) -> None:
-        """An event tells of a memory from now on."""
+        """An event stands for a memory from now on."""
         self.memories[identity] = memory_id
         self.fresh.append((memory_id, identity))
 
     def read(self, memory_id: str, identity: str) -> None:
-        """An event of a file tells of a memory; the last of several is its event."""
+        """An event of a file stands for a memory; the last of several is its event."""
         self.of[memory_id] = max(self.of.get(memory_id, ""), identity)
 
     def take(self, at: datetime) -> str:
@@ -103,8 +103,8 @@ class EventIds:
     def event_of(self, memory: Memory) -> str:
         """The event of a memory; a new one where it has none."""
         own = memory.id.upper()
-        known = self.of.get(memory.id) or (own if ID.match(own) else "")
-        self.of[memory.id] = known or self.give(memory, memory.local(memory.created_at))
+        known_id = self.of.get(memory.id) or (own if ID.match(own) else "")
+        self.of[memory.id] = known_id or self.give(memory, memory.local(memory.created_at))
         return self.of[memory.id]
 
 
@@ -112,7 +112,7 @@ class EventIds:
 
 
 def event_fields(memory: Memory) -> dict[str, Any]:
-    """What of a memory an event tells and a person may edit."""
+    """The fields of an event that a person may edit."""
     tags = [tag for tag in memory.tags if tag != "closed"]
     extra = TAG_OF.get(memory.category)
     fields: dict[str, Any] = {
@@ -133,9 +133,9 @@ def event_notes(
 
     `ids` names the events of other memories.
     """
-    kept = memory.details.get(KEPT)
-    told = dict(kept) if isinstance(kept, Mapping) else {}
-    about = _snake(memory.entities[0]) if memory.entities and not told else None
+    stored = memory.details.get(KEPT)
+    more = dict(stored) if isinstance(stored, Mapping) else {}
+    entity = _snake(memory.entities[0]) if memory.entities and not more else None
     related = [
         ids[e.target]
         for e in edges
@@ -147,17 +147,17 @@ def event_notes(
         if e.type is EdgeType.SUPERSEDES and e.source == memory.id and e.target in ids
     ]
     return {
-        "ts": told.pop("ts", None) or memory.local(memory.created_at).isoformat(timespec="seconds"),
+        "ts": more.pop("ts", None) or memory.local(memory.created_at).isoformat(timespec="seconds"),
         "id": identity,
-        "entity": told.pop("entity", about),
-        "source": told.pop("source", None)
+        "entity": more.pop("entity", entity),
+        "source": more.pop("source", None)
         or memory.details.get("source")
         or ("live" if memory.source in ("human", "agent") else memory.source),
         "session": memory.session or None,
         "related": list(dict.fromkeys(related)) or None,
         "supersedes": over[0] if over else None,
         **({} if memory.category in TYPES else {"category": memory.category}),
-        **told,
+        **more,
     }
 
 
@@ -170,41 +170,39 @@ def _snake(name: str) -> str:
 
 def events_in(text: str) -> list[dict[str, Any]]:
     """Every event of a ledger, the first of those with one id."""
-    found: dict[str, dict[str, Any]] = {}
+    events: dict[str, dict[str, Any]] = {}
     for line in text.split("\n"):
         event = event_line(line)
         if event is not None:
-            found.setdefault(str(event["id"]), event)
-    return list(found.values())
+            events.setdefault(str(event["id"]), event)
+    return list(events.values())
 
 
 def records(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Each event as a record that is taken in as it was: with id, time, status, loop and relations."""
-    known = {str(event["id"]) for event in events}
-    over = {str(event["supersedes"]): event for event in events if event.get("supersedes") in known}
+    ids = {str(event["id"]) for event in events}
+    over = {str(event["supersedes"]): event for event in events if event.get("supersedes") in ids}
     closed = {
         other: event
         for event in events
         if event.get("type") == COMMITMENT and event.get("status") == "closed"
         for other in [*_ids(event.get("related"))]
-        if other in known
+        if other in ids
     }
-    return [
-        record(event, over.get(str(event["id"])), closed.get(str(event["id"])), known) for event in events
-    ]
+    return [record(event, over.get(str(event["id"])), closed.get(str(event["id"])), ids) for event in events]
 
 
 def record(
-    event: Event, over: Event | None = None, closed: Event | None = None, known: Iterable[str] = ()
+    event: Event, over: Event | None = None, closed: Event | None = None, ids: Iterable[str] = ()
 ) -> dict[str, Any]:
     """One event as a record; `over` supersedes it, `closed` is what closed it."""
     identity = str(event["id"])
-    here = set(known)
-    told = {name: value for name, value in event.items() if name not in _OWN}
+    here = set(ids)
+    more = {name: value for name, value in event.items() if name not in _OWN}
     priority = str(event.get("priority") or "P2").upper()
     tags = tuple(dict.fromkeys(str(tag)[:TAG_LENGTH_LIMIT] for tag in _ids(event.get("tags"))))[:TAG_LIMIT]
-    details: dict[str, Any] = {KEPT: told}
-    found: dict[str, Any] = {
+    details: dict[str, Any] = {KEPT: more}
+    fields_: dict[str, Any] = {
         "id": identity,
         "content": event["content"],
         "category": str(event.get("category") or event.get("type") or "fact").lower(),
@@ -216,24 +214,24 @@ def record(
     }
     at = written_moment(event.get("ts")) or written_moment(_day_of(identity))
     if at is not None:
-        found |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
-    if found["category"] == COMMITMENT:
+        fields_ |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
+    if fields_["category"] == COMMITMENT:
         ended = event if closed is None and event.get("status") == "closed" else closed
         state = LoopState.OPEN if ended is None else LoopState.DONE
         end = written_moment(ended.get("ts")) if ended is not None else None
         why = "" if ended is None or ended is event else str(ended["content"])
         details = details_of(state, details, closed=(end, why) if end is not None else None)
-        found["tags"] = tags_of(state, tags)
-    edges = [{"target": one, "type": "related_to"} for one in _ids(event.get("related")) if one in here]
+        fields_["tags"] = tags_of(state, tags)
+    edges = [{"target": id_, "type": "related_to"} for id_ in _ids(event.get("related")) if id_ in here]
     if event.get("supersedes") in here:
         edges.append({"target": str(event["supersedes"]), "type": "supersedes"})
-    return {**found, "details": details, "edges": edges}
+    return {**fields_, "details": details, "edges": edges}
 
 
 def _ids(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [str(one) for one in value] if isinstance(value, Sequence) else []
+    return [str(item) for item in value] if isinstance(value, Sequence) else []
 
 
 def _day_of(identity: str) -> str:
@@ -253,16 +251,15 @@ def open_loops(events: Sequence[Event]) -> list[str]:
         if event.get("type") == COMMITMENT and event.get("status") == "closed"
         for other in _ids(event.get("related"))
     }
-    found = [
+    open_events = [
         event
         for event in events
         if event.get("type") == COMMITMENT
         and event.get("status", "open") != "closed"
         and str(event["id"]) not in over | shut
     ]
-    return [
-        str(one["id"]) for one in sorted(found, key=lambda one: (str(one.get("ts") or ""), str(one["id"])))
-    ]
+    open_events.sort(key=lambda event: (str(event.get("ts") or ""), str(event["id"])))
+    return [str(event["id"]) for event in open_events]
 
 
 def checkpoint(
@@ -320,12 +317,12 @@ def integrity(
         ids.append(str(event["id"]))
         events.append(event)
     checks.add("valid JSON", bad)
-    known = {*ids, *(str(one["id"]) for one in events_in(archived))}
-    checks.add("no duplicate ids", sorted({f"{one} occurs twice" for one in ids if ids.count(one) > 1}))
-    checks.add("ids of the right form", [f"{one} is no EVT-YYYYMMDD-NNN" for one in ids if not ID.match(one)])
-    checks.add("sequential ids", _gaps(sorted({one for one in known if ID.match(one)})))
-    checks.add("supersession references", _dangling(events, "supersedes", known))
-    checks.add("related references", _dangling(events, "related", known))
+    ids_known = {*ids, *(str(event["id"]) for event in events_in(archived))}
+    checks.add("no duplicate ids", sorted({f"{id_} occurs twice" for id_ in ids if ids.count(id_) > 1}))
+    checks.add("ids of the right form", [f"{id_} is no EVT-YYYYMMDD-NNN" for id_ in ids if not ID.match(id_)])
+    checks.add("sequential ids", _gaps(sorted({id_ for id_ in ids_known if ID.match(id_)})))
+    checks.add("supersession references", _dangling(events, "supersedes", ids_known))
+    checks.add("related references", _dangling(events, "related", ids_known))
     checks.add(
         "types", [f"{e['id']} has type {e.get('type')!r}" for e in events if e.get("type") not in TYPES]
     )
@@ -338,20 +335,20 @@ def integrity(
         ],
     )
     if loops is not None:
-        told = loops.get("open_commitments", []) if isinstance(loops, Mapping) else loops
-        named = [one.get("id", "") if isinstance(one, Mapping) else str(one) for one in told]
+        listed = loops.get("open_commitments", []) if isinstance(loops, Mapping) else loops
+        named = [entry.get("id", "") if isinstance(entry, Mapping) else str(entry) for entry in listed]
         wrong = sorted(set(named) ^ set(open_loops(events)))
-        checks.add("open loops", [f"{one} is wrong in the index" for one in wrong])
+        checks.add("open loops", [f"{id_} is wrong in the index" for id_ in wrong])
     if at:
         last = at.get("last_processed_event_id")
-        checks.add("checkpoint", [f"{last} is no event"] if last and last not in known else [])
+        checks.add("checkpoint", [f"{last} is no event"] if last and last not in ids_known else [])
     return checks
 
 
 def _gaps(ids: Sequence[str]) -> list[str]:
     days: dict[str, list[int]] = {}
-    for one in ids:
-        match = ID.match(one)
+    for id_ in ids:
+        match = ID.match(id_)
         if match:
             days.setdefault(match[1], []).append(int(match[2]))
     return [
@@ -361,23 +358,23 @@ def _gaps(ids: Sequence[str]) -> list[str]:
     ]
 
 
-def _dangling(events: Sequence[Event], name: str, known: set[str]) -> list[str]:
-    return [f"{e['id']} names {one}" for e in events for one in _ids(e.get(name)) if one not in known]
+def _dangling(events: Sequence[Event], name: str, ids: set[str]) -> list[str]:
+    return [f"{e['id']} names {id_}" for e in events for id_ in _ids(e.get(name)) if id_ not in ids]
 
 
-def repaired(text: str) -> tuple[str, str, list[str]]:
+def repair(text: str) -> tuple[str, str, list[str]]:
     r"""A ledger whose ids are one of a kind, the lines that are no events, and what was done, in words.
 
     >>> good = '{"id": "EVT-20260128-001", "content": "a"}'
-    >>> text, damaged, told = repaired(good + "\n{broken\n" + good.replace('"a"', '"b"'))
-    >>> damaged, told[0]
+    >>> text, damaged, repairs = repair(good + "\n{broken\n" + good.replace('"a"', '"b"'))
+    >>> damaged, repairs[0]
     ('{broken\n', 'line 2 is no event: moved aside')
-    >>> told[1]
+    >>> repairs[1]
     'EVT-20260128-001 occurred twice: the later is EVT-20260128-002'
     """
-    lines, damaged, told = [], [], []
+    lines, damaged, repairs = [], [], []
     ids = EventIds()
-    ids.taken(str(one["id"]) for one in map(event_line, text.split("\n")) if one)
+    ids.taken(str(event["id"]) for event in map(event_line, text.split("\n")) if event)
     seen: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -385,22 +382,22 @@ def repaired(text: str) -> tuple[str, str, list[str]]:
         event = event_line(line)
         if event is None:
             damaged.append(line)
-            told.append(f"line {number} is no event: moved aside")
+            repairs.append(f"line {number} is no event: moved aside")
             continue
         if event["id"] in seen:
             at = written_moment(event.get("ts")) or written_moment(_day_of(str(event["id"])))
             fresh = ids.take(at or datetime.now(UTC))
-            told.append(f"{event['id']} occurred twice: the later is {fresh}")
+            repairs.append(f"{event['id']} occurred twice: the later is {fresh}")
             event = {**event, "id": fresh}
             lines.append(json.dumps(event, ensure_ascii=False))
         else:
             lines.append(line)
         seen.add(str(event["id"]))
     end = "\n" if lines else ""
-    return "\n".join(lines) + end, "".join(f"{one}\n" for one in damaged), told
+    return "\n".join(lines) + end, "".join(f"{line}\n" for line in damaged), repairs
 
 
-def compacted(
+def split_for_compaction(
     events: Sequence[Event], now: datetime, most: int = ACTIVE_EVENTS
 ) -> tuple[list[Event], list[Event]]:
     """The events that stay in the active ledger and those that are archived, each in their order.
@@ -416,22 +413,22 @@ def compacted(
         for other in _ids(event.get("related"))
     }
     gone: set[str] = set()
-    for one in events:
-        identity, priority = str(one["id"]), str(one.get("priority"))
-        at = written_moment(one.get("ts"))
+    for event in events:
+        identity, priority = str(event["id"]), str(event.get("priority"))
+        at = written_moment(event.get("ts"))
         age = EXPIRES_DAYS.get(priority)
         expired = age is not None and at is not None and now - at > timedelta(days=age)
-        kept_open = one.get("type") == COMMITMENT and one.get("status", "open") == "open"
+        kept_open = event.get("type") == COMMITMENT and event.get("status", "open") == "open"
         if identity in over or identity in closing or (expired and not kept_open):
             gone.add(identity)
     for priority in ("P3", "P2"):
-        left = [event for event in events if str(event["id"]) not in gone]
-        too_many = len(left) - most
+        staying = [event for event in events if str(event["id"]) not in gone]
+        too_many = len(staying) - most
         lesser = [
-            str(one["id"])
-            for one in left
-            if one.get("priority") == priority
-            and not (one.get("type") == COMMITMENT and one.get("status", "open") == "open")
+            str(event["id"])
+            for event in staying
+            if event.get("priority") == priority
+            and not (event.get("type") == COMMITMENT and event.get("status", "open") == "open")
         ]
         gone.update(lesser[: max(0, too_many)])
     stay = [event for event in events if str(event["id"]) not in gone]

@@ -68,7 +68,7 @@ def note_fields(memory: Memory) -> dict[str, Any]:
 
 def note_notes(memory: Memory, edges: Sequence[Edge]) -> dict[str, Any]:
     """What else the file tells: when, whence, how much in use, what it belongs to."""
-    kept = memory.details.get(KEPT)
+    stored = memory.details.get(KEPT)
     mine = [edge for edge in edges if edge.source == memory.id]
     over = [edge.target for edge in mine if edge.type is EdgeType.SUPERSEDES]
     by = [edge.source for edge in edges if edge.type is EdgeType.SUPERSEDES and edge.target == memory.id]
@@ -94,7 +94,7 @@ def note_notes(memory: Memory, edges: Sequence[Edge]) -> dict[str, Any]:
         "importanceLevel": _level(memory.importance, LEVELS),
         "memoryKind": "episode" if memory.kind is Kind.EPISODIC else "note",
         "links": links or None,
-        **(kept if isinstance(kept, Mapping) else {}),
+        **(stored if isinstance(stored, Mapping) else {}),
     }
 
 
@@ -135,36 +135,36 @@ def note_path(memory: Memory) -> str:
 def note_record(piece: Piece, path: str) -> dict[str, Any]:
     """A file as a record that is taken in as it was."""
     fields, notes = piece.fields, piece.notes
-    told = " ".join(str(notes.get("source") or "import").split())[:64]
-    found: dict[str, Any] = {
+    source = " ".join(str(notes.get("source") or "import").split())[:64]
+    record: dict[str, Any] = {
         "content": fields["content"],
         "category": str(fields.get("category") or "fact").lower(),
         "tags": tags_of(fields.get("tags")),
         "confidence": share(fields.get("confidence"), 0.8),
         "status": status_of(fields.get("status"), path),
-        "source": {"extraction": "import", "manual": "human", "unknown": "import"}.get(told, told),
+        "source": {"extraction": "import", "manual": "human", "unknown": "import"}.get(source, source),
     }
     importance = fields.get("importance")
     if isinstance(importance, int | float) and not isinstance(importance, bool):
-        found["importance"] = min(1.0, max(0.0, float(importance)))
+        record["importance"] = min(1.0, max(0.0, float(importance)))
     for name, words in (("verification", Verification), ("policy", Policy)):
         value = str(fields.get(name) or "").lower()
         if value in {str(word) for word in words}:
-            found[name] = value
+            record[name] = value
     if str(fields.get("priority") or "") in ("P0", "P1", "P2", "P3"):
-        found["priority"] = fields["priority"]
+        record["priority"] = fields["priority"]
     if fields.get("pinned") is True:
-        found["pinned"] = True
-    found |= _noted(notes)
+        record["pinned"] = True
+    record |= _fields_from_notes(notes)
     if expires := written_moment(fields.get("expires_at")):
-        found["expires_at"] = expires.isoformat()
-    return found
+        record["expires_at"] = expires.isoformat()
+    return record
 
 
-def _noted(notes: Fields) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _fields_from_notes(notes: Fields) -> dict[str, Any]:
+    record: dict[str, Any] = {}
     if notes.get("id"):
-        found["id"] = str(notes["id"])
+        record["id"] = str(notes["id"])
     times = {
         "created_at": "created",
         "modified_at": "updated",
@@ -173,24 +173,24 @@ def _noted(notes: Fields) -> dict[str, Any]:
     }
     for name, key in times.items():
         if at := written_moment(notes.get(key)):
-            found[name] = at.isoformat()
-    if "created_at" in found:
-        found["event_time"] = found["created_at"]
+            record[name] = at.isoformat()
+    if "created_at" in record:
+        record["event_time"] = record["created_at"]
     state = str(notes.get("lifecycleState") or "").lower()
-    if state in {str(one) for one in Lifecycle}:
-        found["lifecycle"] = state
+    if state in {str(member) for member in Lifecycle}:
+        record["lifecycle"] = state
     if isinstance(notes.get("accessCount"), int):
-        found["usage"] = {"accessed": max(0, notes["accessCount"])}
+        record["usage"] = {"accessed": max(0, notes["accessCount"])}
     kind = notes.get("memoryKind")
     if kind in ("episode", "note"):
-        found["kind"] = "episodic" if kind == "episode" else "semantic"
+        record["kind"] = "episodic" if kind == "episode" else "semantic"
     details: dict[str, Any] = {}
     if notes.get("entityRef"):
         details["entity_ref"] = str(notes["entityRef"])
     more = {key: value for key, value in notes.items() if key not in _UNDERSTOOD}
     if more:
         details[KEPT] = more
-    return {**found, "details": details, "edges": _edges(notes)}
+    return {**record, "details": details, "edges": _edges(notes)}
 
 
 def _edges(notes: Fields) -> list[dict[str, Any]]:
@@ -203,11 +203,11 @@ def _edges(notes: Fields) -> list[dict[str, Any]]:
     for link in links if isinstance(links, list) else ():
         if isinstance(link, Mapping) and link.get("targetId"):
             kind = str(link.get("linkType") or "related")
-            known = {str(one) for one in EdgeType}
+            edge_types = {str(member) for member in EdgeType}
             edges.append(
                 {
                     "target": str(link["targetId"]),
-                    "type": kind if kind in known else LINKS.get(kind, "related_to"),
+                    "type": kind if kind in edge_types else LINKS.get(kind, "related_to"),
                     "weight": share(link.get("strength"), 1.0),
                 }
             )
@@ -220,9 +220,9 @@ def status_of(value: Any, path: str = "") -> str:
     >>> status_of("rejected"), status_of(None, "archive/2026-01-28/fact-1.md"), status_of("superseded")
     ('invalidated', 'archived', 'superseded')
     """
-    told = str(value or ("archived" if path.startswith("archive/") else "active")).lower()
-    told = STATUS_OF.get(told, told)
-    return told if told in {str(one) for one in Status} else "active"
+    status = str(value or ("archived" if path.startswith("archive/") else "active")).lower()
+    status = STATUS_OF.get(status, status)
+    return status if status in {str(member) for member in Status} else "active"
 
 
 def share(value: Any, usual: float) -> float:
@@ -233,13 +233,12 @@ def share(value: Any, usual: float) -> float:
 
 def tags_of(value: Any) -> tuple[str, ...]:
     """Tags, each once, no longer than a tag may be."""
-    given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value] if value else []
-    clean = (" ".join(str(one).split())[:TAG_LENGTH_LIMIT] for one in given)
-    return tuple(dict.fromkeys(one for one in clean if one))[:TAG_LIMIT]
+    tags = value if isinstance(value, Sequence) and not isinstance(value, str) else [value] if value else []
+    clean = (" ".join(str(tag).split())[:TAG_LENGTH_LIMIT] for tag in tags)
+    return tuple(dict.fromkeys(tag for tag in clean if tag))[:TAG_LIMIT]
 
 
 # ---------------------------------------------------------------- entities
-
 
 SECTIONS = {
     "key facts": "fact", "facts": "fact", "relationships": "relationship", "connected to": "relationship",
@@ -265,27 +264,27 @@ def item_record(piece: Piece, name: str, path: str) -> dict[str, Any] | None:
         return None
     words = str(piece.fields["content"])
     category = SECTIONS.get(section, "fact")
-    found: dict[str, Any] = {"category": category}
+    record: dict[str, Any] = {"category": category}
     details: dict[str, Any] = {"page": path, **({"entity": name} if name else {})}
     if dated := _ISO_DAY.match(words):
         at = written_moment(dated[1])
         if at is not None:
-            found |= {"event_time": at.isoformat()}
+            record |= {"event_time": at.isoformat()}
     if match := _LINK.match(words) or _RELATED.match(words):
         other = match[1].strip()
         details["facts"] = [{"subject": name, "predicate": match[2].strip(), "object": other}] if name else []
     if verified := written_moment(piece.fields.get("verified_at")):
-        found["verified_at"] = verified.isoformat()
-        found["created_at"] = verified.isoformat()
+        record["verified_at"] = verified.isoformat()
+        record["created_at"] = verified.isoformat()
     if piece.notes.get("source"):
         details["source"] = piece.notes["source"]
-    return {**found, "content": about(name, words), "details": details, "source": "import"}
+    return {**record, "content": statement(name, words), "details": details, "source": "import"}
 
 
-def about(name: str, words: str) -> str:
+def statement(name: str, words: str) -> str:
     """An item as a statement that stands alone.
 
-    >>> about("Anna", "Works at Acme"), about("Anna", "Anna likes tea"), about("", "Likes tea")
+    >>> statement("Anna", "Works at Acme"), statement("Anna", "Anna likes tea"), statement("", "Likes tea")
     ('Anna: Works at Acme', 'Anna likes tea', 'Likes tea')
     """
     return words if not name or name.casefold() in words.casefold() else f"{name}: {words}"

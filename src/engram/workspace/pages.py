@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from engram.lazily import dataclass
-from engram.workspace.text import MIDDLE, OURS, THEIRS, FrontMatter, both, is_marked, split_front
+from engram.workspace.text import MIDDLE, OURS, THEIRS, FrontMatter, conflict_text, is_marked, split_front
 
 Fields = Mapping[str, Any]
 ALIKE = 0.5
@@ -67,7 +67,6 @@ class PageKind(Protocol):
 
 # ---------------------------------------------------------------- one memory, one file
 
-
 NOTE_FIELDS = {
     "category": "category",
     "confidence": "confidence",
@@ -114,16 +113,16 @@ class Note:
             if (value := part.get(key, _GONE)) is not _GONE
         }
         rest = {key: value for key, value in {**notes, **named}.items() if key not in ordered}
-        told = (front or FrontMatter()).with_values({**ordered, **rest})
+        front_now = (front or FrontMatter()).with_values({**ordered, **rest})
         words = str(edit.fields["content"])
         if edit.clash is not None:
             beside = ", ".join(
                 f"{k}: {v}" for k, v in edit.clash.items() if k != "content" and v != edit.fields.get(k)
             )
-            words = both(words, str(edit.clash["content"]), beside)
+            words = conflict_text(words, str(edit.clash["content"]), beside)
         elif body.strip() == words:
             words = body.rstrip("\n")
-        return "\n".join([*told.lines, "", words, ""])
+        return "\n".join([*front_now.lines, "", words, ""])
 
 
 _GONE = object()
@@ -143,7 +142,6 @@ SHOWN = frozenset(
 
 # ---------------------------------------------------------------- one memory, one line of JSON
 
-
 EVENT_FIELDS = ("content", "type", "priority", "tags", "status")
 
 
@@ -152,23 +150,23 @@ class LedgerLines:
 
     def pieces(self, text: str) -> list[Piece]:
         """Every line that is an event with an id and words."""
-        found: list[Piece] = []
-        seen: set[str] = set()
+        pieces: list[Piece] = []
+        ids: set[str] = set()
         for at, line in enumerate(text.split("\n")):
             record = event_line(line)
-            if record is None or str(record["id"]) in seen:
+            if record is None or str(record["id"]) in ids:
                 continue
-            seen.add(str(record["id"]))
+            ids.add(str(record["id"]))
             fields = {name: record[name] for name in EVENT_FIELDS if name in record}
             notes = {name: value for name, value in record.items() if name not in EVENT_FIELDS}
-            found.append(Piece(str(record["id"]), fields, notes, span=(at, at + 1)))
-        return found
+            pieces.append(Piece(str(record["id"]), fields, notes, span=(at, at + 1)))
+        return pieces
 
     def edited(self, text: str, edits: Sequence[Edit]) -> str:
         """Changed lines keep their place and their other keys; new ones are appended."""
         lines = text.split("\n")
         for edit in sorted(
-            edits, key=lambda one: one.piece.span if one.piece else (1 << 40, 0), reverse=True
+            edits, key=lambda edit_: edit_.piece.span if edit_.piece else (1 << 40, 0), reverse=True
         ):
             if edit.piece is None:
                 continue
@@ -193,9 +191,9 @@ _EVENT_ORDER = (
 
 def _event(edit: Edit) -> str:
     record = {**edit.notes, **(edit.fields or {})}
-    known = {name: record[name] for name in _EVENT_ORDER if record.get(name) not in (None, "", [])}
-    known.update({name: value for name, value in record.items() if name not in _EVENT_ORDER})
-    return json.dumps(known, ensure_ascii=False)
+    ordered = {name: record[name] for name in _EVENT_ORDER if record.get(name) not in (None, "", [])}
+    ordered.update({name: value for name, value in record.items() if name not in _EVENT_ORDER})
+    return json.dumps(ordered, ensure_ascii=False)
 
 
 def event_line(line: str) -> dict[str, Any] | None:
@@ -224,12 +222,12 @@ class Extracts:
 
     def pieces(self, text: str) -> list[Piece]:
         """Every item that begins with a priority."""
-        found = []
+        pieces = []
         for at, line in enumerate(text.split("\n")):
             if match := _EXTRACT.match(line):
                 fields = {"content": match[2], "priority": match[1]}
-                found.append(Piece(mark(match[2]), fields, span=(at, at + 1)))
-        return _numbered(found)
+                pieces.append(Piece(words_key(match[2]), fields, span=(at, at + 1)))
+        return _number_repeats(pieces)
 
     def edited(self, text: str, edits: Sequence[Edit]) -> str:
         """The day is never written anew: items are appended below the others."""
@@ -257,7 +255,7 @@ class FactLines:
 
     def pieces(self, text: str) -> list[Piece]:
         """Every item below a heading; what stands between marks of two versions is one piece."""
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         section, start = "", -1
         lines = text.split("\n")
         for at, line in enumerate(lines):
@@ -272,13 +270,13 @@ class FactLines:
                 words = _ITEM.match(lines[start + 1])
                 content = words[2] if words else ""
                 notes = {"section": section}
-                found.append(
-                    Piece(mark(content), {"content": content}, notes, clash=True, span=(start, at + 1))
+                pieces.append(
+                    Piece(words_key(content), {"content": content}, notes, clash=True, span=(start, at + 1))
                 )
                 start = -1
             elif start < 0 and item[1] == item[1].lstrip():
-                found.append(_item(item[2].strip(), section, at))
-        return _numbered(found)
+                pieces.append(_item(item[2].strip(), section, at))
+        return _number_repeats(pieces)
 
     def edited(self, text: str, edits: Sequence[Edit]) -> str:
         """Changed items keep their place; new ones go to the end of their section."""
@@ -298,13 +296,13 @@ class FactLines:
 
 
 def _item(words: str, section: str, at: int) -> Piece:
-    told = dict(_MARK.findall(words))
+    marks = dict(_MARK.findall(words))
     content = _STALE.sub("", _MARK.sub("", words)).strip()
     fields = {"content": content}
-    if told.get("verified", "").strip():
-        fields["verified_at"] = told["verified"].strip()
-    notes = {"section": section, **({"source": told["source"].strip()} if "source" in told else {})}
-    return Piece(mark(content), fields, notes, span=(at, at + 1))
+    if marks.get("verified", "").strip():
+        fields["verified_at"] = marks["verified"].strip()
+    notes = {"section": section, **({"source": marks["source"].strip()} if "source" in marks else {})}
+    return Piece(words_key(content), fields, notes, span=(at, at + 1))
 
 
 def _item_lines(edit: Edit, fields: Fields, notes: Fields) -> list[str]:
@@ -354,13 +352,14 @@ class WholePage:
             return ""
         title, meta, body = page_parts(text)
         head = title or f"{self._word}: {edit.notes.get('title', '')}"
-        told = {k: v for k, v in edit.notes.items() if k != "title" and (not text.strip() or k in meta)}
-        told = {**meta, **told}
+        shown = {k: v for k, v in edit.notes.items() if k != "title" and (not text.strip() or k in meta)}
+        shown = {**meta, **shown}
         if "priority" in edit.fields and (not text.strip() or "Priority" in meta):
-            told = {"Priority": edit.fields["priority"], **{k: v for k, v in told.items() if k != "Priority"}}
+            shown.pop("Priority", None)
+            shown = {"Priority": edit.fields["priority"], **shown}
         words = str(edit.fields["content"])
         if edit.clash is not None:
-            words = both(words, str(edit.clash["content"]))
+            words = conflict_text(words, str(edit.clash["content"]))
         piece = self.pieces(text)
         if piece and piece[0].fields["content"] == words:
             sections = body.strip()
@@ -368,7 +367,7 @@ class WholePage:
             sections = words if words.startswith("## ") or is_marked(words) else f"## {self._main}\n{words}"
         lines = [
             f"# {head}",
-            *(f"*{name}: {value}*" for name, value in told.items() if value),
+            *(f"*{name}: {value}*" for name, value in shown.items() if value),
             "",
             sections,
             "",
@@ -397,22 +396,22 @@ def page_parts(text: str) -> tuple[str, dict[str, str], str]:
 
 
 def _sections(body: str) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     name = ""
     for line in body.split("\n"):
         match = _HEADING.match(line)
         if match and match[1] == "##":
             name = match[2]
-            found.setdefault(name, [])
+            sections.setdefault(name, [])
         else:
-            found.setdefault(name, []).append(line)
-    return {name: "\n".join(lines).strip() for name, lines in found.items()}
+            sections.setdefault(name, []).append(line)
+    return {name: "\n".join(lines).strip() for name, lines in sections.items()}
 
 
 # ---------------------------------------------------------------- shared
 
 
-def mark(words: str) -> str:
+def words_key(words: str) -> str:
     """A short mark of some words."""
     return hashlib.blake2b(" ".join(words.split()).encode(), digest_size=6).hexdigest()
 
@@ -422,14 +421,14 @@ def one_line(words: Any) -> str:
     return " ".join(str(words).split())
 
 
-def _numbered(pieces: Sequence[Piece]) -> list[Piece]:
+def _number_repeats(pieces: Sequence[Piece]) -> list[Piece]:
     """Items with the same words are told apart by their order."""
     counts: dict[str, int] = {}
-    found = []
+    numbered = []
     for piece in pieces:
         count = counts[piece.key] = counts.get(piece.key, 0) + 1
-        found.append(replace(piece, key=f"{piece.key}.{count}") if count > 1 else piece)
-    return found
+        numbered.append(replace(piece, key=f"{piece.key}.{count}") if count > 1 else piece)
+    return numbered
 
 
 def _from_below(edits: Sequence[Edit]) -> list[tuple[Piece, Edit]]:
@@ -450,33 +449,33 @@ def _end_of(lines: Sequence[str], heading: str) -> int:
     return end
 
 
-def aligned(base: Mapping[str, Fields], now: Sequence[Piece]) -> list[Piece]:
+def keep_keys(base: Mapping[str, Fields], current: Sequence[Piece]) -> list[Piece]:
     """The pieces with the keys they had: an item that was edited keeps its key, a new one gets its own.
 
     >>> was = {"k1": {"content": "Anna lives in Ghent"}, "k2": {"content": "Ben sings"}}
     >>> [
     ...     one.key
-    ...     for one in aligned(
+    ...     for one in keep_keys(
     ...         was, [Piece("x", {"content": "Anna lives in Bruges"}), Piece("k2", {"content": "Ben sings"})]
     ...     )
     ... ]
     ['k1', 'k2']
     """
-    taken = {piece.key for piece in now if piece.key in base}
+    taken = {piece.key for piece in current if piece.key in base}
     free = [key for key in base if key not in taken]
-    found: list[Piece] = []
-    for piece in now:
+    keyed: list[Piece] = []
+    for piece in current:
         if piece.key in taken or not free:
-            found.append(piece)
+            keyed.append(piece)
             continue
         words = str(piece.fields["content"])
         likeness, key = max(
-            (SequenceMatcher(None, words, str(base[one]["content"]), autojunk=False).ratio(), one)
-            for one in free
+            (SequenceMatcher(None, words, str(base[key_]["content"]), autojunk=False).ratio(), key_)
+            for key_ in free
         )
         if likeness < ALIKE:
-            found.append(piece)
+            keyed.append(piece)
             continue
         free.remove(key)
-        found.append(replace(piece, key=key))
-    return found
+        keyed.append(replace(piece, key=key))
+    return keyed

@@ -77,7 +77,7 @@ def split_front(text: str) -> tuple[FrontMatter | None, str]:
             blocks[-1][1].append(line)
         else:
             blocks.append(("", [line]))
-    front = FrontMatter(tuple((key, tuple(some)) for key, some in blocks))
+    front = FrontMatter(tuple((key, tuple(block)) for key, block in blocks))
     return front, "\n".join(lines[end + 1 :]).lstrip("\n")
 
 
@@ -101,7 +101,7 @@ def _items(lines: Sequence[str]) -> Any:
         elif items and isinstance(items[-1], dict) and (inner := _KEY.match(bare)):
             items[-1][inner[1]] = scalar((inner[2] or "").strip())
         else:
-            return "\n".join(one.strip() for one in lines)
+            return "\n".join(each.strip() for each in lines)
     return items
 
 
@@ -140,11 +140,11 @@ def _lines(key: str, value: Any) -> tuple[str, ...]:
         and not isinstance(value, str)
         and any(isinstance(v, Mapping) for v in value)
     ):
-        told = [f"{key}:"]
-        for one in value:
-            pairs = [f"{name}: {written(inner)}" for name, inner in dict(one).items()]
-            told += [f"  - {pairs[0]}", *(f"    {pair}" for pair in pairs[1:])]
-        return tuple(told)
+        lines = [f"{key}:"]
+        for item in value:
+            pairs = [f"{name}: {written(inner)}" for name, inner in dict(item).items()]
+            lines += [f"  - {pairs[0]}", *(f"    {pair}" for pair in pairs[1:])]
+        return tuple(lines)
     return (f"{key}: {written(value)}",)
 
 
@@ -159,7 +159,7 @@ def written(value: Any) -> str:
 # ---------------------------------------------------------------- two versions
 
 
-def both(here: str, there: str, beside: str = "") -> str:
+def conflict_text(here: str, there: str, beside: str = "") -> str:
     """Two versions of one text, for a person to choose from; `beside` says what else differs there."""
     tail = f"{THEIRS} ({beside})" if beside else THEIRS
     return f"{OURS}\n{here}\n{MIDDLE}\n{there}\n{tail}"
@@ -168,7 +168,7 @@ def both(here: str, there: str, beside: str = "") -> str:
 def is_marked(text: str) -> bool:
     """Whether two versions stand in a text, as `both` writes them or as git does.
 
-    >>> is_marked(both("blue", "green")), is_marked("a <<<<<<< b")
+    >>> is_marked(conflict_text("blue", "green")), is_marked("a <<<<<<< b")
     (True, False)
     """
     lines = text.split("\n")
@@ -189,10 +189,10 @@ def own_lines(base: str, here: str, fresh: str, heading: str = "## Notes") -> st
     """
     former = set(base.split("\n"))
     added = [line for line in here.split("\n") if line.strip() and line not in former and line != heading]
-    kept = [line for line in added if line not in fresh.split("\n")]
-    if not kept:
+    own = [line for line in added if line not in fresh.split("\n")]
+    if not own:
         return fresh
-    return "\n".join([fresh.rstrip("\n"), "", heading, *kept])
+    return "\n".join([fresh.rstrip("\n"), "", heading, *own])
 
 
 def slug(words: str, longest: int = 60) -> str:
