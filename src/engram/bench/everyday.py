@@ -53,8 +53,8 @@ class Listener(NamedTuple):
     def answers(self, question: str) -> list[str]:
         """What a person reads of each hit: its own words where it has some, and its memory's."""
         hits = self.memory.recall(question, limit=SHOWN, dry=True)
-        both = ((getattr(hit, "content", None), hit.memory.content) for hit in hits)
-        return [" / ".join(dict.fromkeys(filter(None, parts))) for parts in both]
+        texts = ((getattr(hit, "content", None), hit.memory.content) for hit in hits)
+        return [" / ".join(dict.fromkeys(filter(None, parts))) for parts in texts]
 
 
 class Everyday:
@@ -92,8 +92,8 @@ class Everyday:
         """
         for case in cases:
             with self._listener() as listener:
-                memory, clock, others = listener.memory, listener.clock, self._others(case)
-                memory.remember_many([{"content": text} for text in others[::2]])
+                memory, clock, fillers = listener.memory, listener.clock, self._others(case)
+                memory.remember_many([{"content": text} for text in fillers[::2]])
                 session = "a"
                 for words in (case["before"], case["after"]):
                     if words is case["after"] and not case.get("same_session"):
@@ -105,19 +105,19 @@ class Everyday:
                         clock.advance(minutes=2)
                 memory.flush(session)
                 clock.advance(days=1)
-                memory.remember_many([{"content": text} for text in others[1::2]])
+                memory.remember_many([{"content": text} for text in fillers[1::2]])
                 clock.advance(days=1)
                 yield case, listener
 
     def holds(self, listener: Listener, case: Case) -> bool:
         """Whether the later words had the effect they should have."""
-        both = case["kind"] == "both"
-        others = case.get("questions" if both else "still", [])
-        asked: list[tuple[str, Groups, Groups]] = [(other["q"], other["match"], []) for other in others]
-        if not both:
-            asked.insert(0, (case["question"], case["current"], case.get("obsolete", [])))
+        is_both = case["kind"] == "both"
+        questions = case.get("questions" if is_both else "still", [])
+        wanted: list[tuple[str, Groups, Groups]] = [(each["q"], each["match"], []) for each in questions]
+        if not is_both:
+            wanted.insert(0, (case["question"], case["current"], case.get("obsolete", [])))
         rights = []
-        for question, current, obsolete in asked:
+        for question, current, obsolete in wanted:
             texts = listener.answers(question)
             rights.append(_first_right(texts, current, obsolete) is not None)
             self._tell(rights[-1], case["id"], texts)
@@ -129,10 +129,10 @@ class Everyday:
         for case in cases:
             with self._listener() as listener:
                 listener.say(case["user"], assistant=case.get("assistant"))
-                kept = listener.kept()
+                contents = listener.kept()
             for expected in case.get("expect", [None]):
-                good.append(_place(kept, expected) is not None if expected else not kept)
-                self._tell(good[-1], case["id"], (expected, kept) if expected else kept)
+                good.append(_first_match(contents, expected) is not None if expected else not contents)
+                self._tell(good[-1], case["id"], (expected, contents) if expected else contents)
         return {name: _share(good), "n": len(good)}
 
     def _stories(self, cases: Sequence[Case]) -> Figures:
@@ -140,12 +140,12 @@ class Everyday:
         places: list[int | None] = []
         empty: list[bool] = []
         per_fact = []
-        for case, listener, kept in self.stories(cases):
+        for case, listener, contents in self.stories(cases):
             for fact in case["gold"]:
                 if not fact.get("replaced_by"):
-                    captured.append(_place(kept, fact["match"]) is not None)
+                    captured.append(_first_match(contents, fact["match"]) is not None)
                     self._tell(captured[-1], f"{case['id']}/{fact['id']}", fact["say"])
-            per_fact.append(len(kept) / max(1, len(case["gold"])))
+            per_fact.append(len(contents) / max(1, len(case["gold"])))
             right, nothing = self.answered(listener, case)
             places, empty = places + right, empty + nothing
         return {
@@ -175,23 +175,23 @@ class Everyday:
         """Where each right answer stands, and of each thing never told whether nothing came back."""
         places: list[int | None] = []
         empty: list[bool] = []
-        for one in case["questions"]:
-            listener.wait(one.get("at"))
-            texts = listener.answers(one["q"])
-            if not one["match"]:
+        for question in case["questions"]:
+            listener.wait(question.get("at"))
+            texts = listener.answers(question["q"])
+            if not question["match"]:
                 empty.append(not texts)
                 continue
-            places.append(_first_right(texts, one["match"], one.get("obsolete") or []))
-            self._tell(places[-1] is not None, case["id"], (one["q"], texts))
+            places.append(_first_right(texts, question["match"], question.get("obsolete") or []))
+            self._tell(places[-1] is not None, case["id"], (question["q"], texts))
         return places, empty
 
     def _others(self, case: Case) -> list[str]:
         """Statements about other people and things that cannot be taken for an answer to this case."""
-        asked = (*case.get("still", []), *case.get("questions", []))
-        wanted = [case.get("current", []), case.get("obsolete", []), *(one["match"] for one in asked)]
-        others = self._data.get("others", {})
-        known = others.get(case.get("lang", "en"), others.get("en", []))
-        return [text for text in known if not any(_matches(text, groups) for groups in wanted)]
+        matches = [question["match"] for question in (*case.get("still", []), *case.get("questions", []))]
+        wanted = [case.get("current", []), case.get("obsolete", []), *matches]
+        by_language = self._data.get("others", {})
+        statements = by_language.get(case.get("lang", "en"), by_language.get("en", []))
+        return [text for text in statements if not any(_matches(text, groups) for groups in wanted)]
 
     @contextmanager
     def _listener(self, start: datetime = START) -> Iterator[Listener]:
@@ -203,23 +203,23 @@ class Everyday:
 def balanced(kinds: dict[str, list[bool]]) -> Figures:
     """The share of each kind that is right, and their mean."""
     shares = {kind: _share(kinds[kind]) for kind in sorted(kinds)}
-    flat = [good for some in kinds.values() for good in some]
+    flat = [good for goods in kinds.values() for good in goods]
     mean = round(sum(shares.values()) / max(1, len(shares)), 4)
     return {"balanced": mean, "all": _share(flat), **shares, "n": len(flat)}
 
 
 def _matches(text: str, groups: Groups) -> bool:
     low = text.lower()
-    return bool(groups) and all(any(str(one).lower() in low for one in group) for group in groups)
+    return bool(groups) and all(any(str(word).lower() in low for word in group) for group in groups)
 
 
-def _place(texts: Sequence[str], wanted: Groups) -> int | None:
+def _first_match(texts: Sequence[str], wanted: Groups) -> int | None:
     return next((place for place, text in enumerate(texts) if _matches(text, wanted)), None)
 
 
 def _first_right(texts: Sequence[str], current: Groups, obsolete: Groups) -> int | None:
     """Where the current answer stands, if nothing obsolete stands before it."""
-    place = _place(texts, current)
+    place = _first_match(texts, current)
     stale = [_matches(text, obsolete) and not _matches(text, current) for text in texts[:place]]
     return None if place is None or any(stale) else place
 

@@ -90,34 +90,34 @@ def examine(
     from engram.testing import FakeClock  # not at the top: the processes whose memory is measured need none
 
     answered: list[Answered] = []
-    outcomes, seen, seconds = Counter[str](), Counter[str](), 0.0
+    outcomes, counts, seconds = Counter[str](), Counter[str](), 0.0
     for haystack in haystacks:
         clock = FakeClock(haystack.asked_at)
         with Engram.open(":memory:", config=config, embedder=embedder, clock=clock) as memory:
             written = (listen if listening else write)(memory, haystack.documents)
             answered += [answer(memory, ask, written.names, sessions=sessions) for ask in haystack.asks]
         outcomes, seconds = outcomes + written.outcomes, seconds + written.seconds
-        seen.update(haystacks=1, left_out=haystack.left_out, turns=len(haystack.documents))
-        kept = frozenset[str]().union(*written.names.values())
-        seen.update(memories=len(written.names), kept=len(kept))
+        counts.update(haystacks=1, left_out=haystack.left_out, turns=len(haystack.documents))
+        turns_kept = frozenset[str]().union(*written.names.values())
+        counts.update(memories=len(written.names), kept=len(turns_kept))
     figures: Figures = {
         **quality(answered, sessions=sessions),
         "by_type" if sessions else "by_category": {
-            group: quality([one for one in answered if one.ask.group == group], sessions=sessions)
-            for group in sorted({one.ask.group for one in answered})
+            group: quality([each for each in answered if each.ask.group == group], sessions=sessions)
+            for group in sorted({each.ask.group for each in answered})
         },
-        "left_out": seen["left_out"],
-        "latency_ms": latency([one.ms for one in answered]),
+        "left_out": counts["left_out"],
+        "latency_ms": latency([each.ms for each in answered]),
         "answerability": _answerability(answered),
-        "haystacks": seen["haystacks"],
+        "haystacks": counts["haystacks"],
         "outcomes": dict(outcomes.most_common()),
         "writes_per_s": _ratio(outcomes.total() - outcomes["refused"], seconds, 1),
     }
     if listening:
-        figures["turns"] = seen["turns"]
-        figures["turns_kept"] = _ratio(seen["kept"], seen["turns"])
-        figures["memories_per_turn"] = _ratio(seen["memories"], seen["turns"])
-        figures["turns_per_s"] = _ratio(seen["turns"], seconds, 1)
+        figures["turns"] = counts["turns"]
+        figures["turns_kept"] = _ratio(counts["kept"], counts["turns"])
+        figures["memories_per_turn"] = _ratio(counts["memories"], counts["turns"])
+        figures["turns_per_s"] = _ratio(counts["turns"], seconds, 1)
     return figures
 
 
@@ -146,8 +146,8 @@ def write(memory: Engram, documents: Sequence[Document]) -> Written:
 def listen(memory: Engram, documents: Sequence[Document]) -> Written:
     """Hear the documents as turns, session by session."""
     started, heard = time.perf_counter(), []
-    for session, said in groupby(documents, key=lambda document: document.draft.session):
-        for name, draft in said:
+    for session, documents_of in groupby(documents, key=lambda document: document.draft.session):
+        for name, draft in documents_of:
             turn = {"id": name, "role": "user", "name": draft.speaker, "content": draft.content}
             heard.append(memory.observe(messages=[{**turn, "time": draft.event_time}], session=session))
         heard.append(memory.flush(session))
@@ -164,7 +164,7 @@ def answer(memory: Engram, ask: Ask, names: Mapping[str, frozenset[str]], *, ses
     hits = memory.recall(ask.text, limit=SESSION_LIMIT if sessions else LIMIT, min_relevance=0.0, dry=True)
     ms = (time.perf_counter() - started) * 1000
     ranking = [(names.get(hit.memory.id, frozenset[str]()), hit.score) for hit in hits]
-    places = places_of(by_session(ranking) if sessions else [one for one, _ in ranking], ask.wanted)
+    places = places_of(by_session(ranking) if sessions else [turns for turns, _ in ranking], ask.wanted)
     best = max((hit.relevance for hit in hits), default=0.0)
     return Answered(ask, places, best, ms, not memory.recall(ask.text, limit=1, dry=True))
 
@@ -180,7 +180,7 @@ def by_session(ranking: Sequence[tuple[frozenset[str], float]]) -> list[frozense
     for documents, score in ranking:
         for session in sorted(documents):
             scores.setdefault(session, []).append(score)
-    return [frozenset({session}) for session in sorted(scores, key=lambda one: -roll_up(scores[one]))]
+    return [frozenset({session}) for session in sorted(scores, key=lambda session: -roll_up(scores[session]))]
 
 
 def places_of(ranking: Sequence[frozenset[str]], wanted: frozenset[str]) -> list[int]:
@@ -189,7 +189,8 @@ def places_of(ranking: Sequence[frozenset[str]], wanted: frozenset[str]) -> list
     >>> places_of([frozenset("a"), frozenset("bc"), frozenset("a")], frozenset("acz"))
     [1, 2]
     """
-    first = {one: place for place, entry in reversed([*enumerate(ranking, 1)]) for one in entry & wanted}
+    placed = reversed([*enumerate(ranking, 1)])
+    first = {document: place for place, entry in placed for document in entry & wanted}
     return sorted(first.values())
 
 
@@ -197,14 +198,14 @@ def quality(answered: Sequence[Answered], *, sessions: bool = False) -> Figures:
     """Recall of evidence at several depths (of sessions: of any and of all of it), NDCG@10 and MRR."""
     figures: Figures = {}
     for k in DEPTHS[:3] if sessions else DEPTHS:
-        shares = [sum(place <= k for place in one.places) / len(one.ask.wanted) for one in answered]
+        shares = [sum(place <= k for place in each.places) / len(each.ask.wanted) for each in answered]
         if sessions:
             figures[f"recall_any@{k}"] = _mean([float(share > 0) for share in shares])
             figures[f"recall_all@{k}"] = _mean([float(share == 1) for share in shares])
         else:
             figures[f"recall@{k}"] = _mean(shares)
-    figures["ndcg@10"] = _mean([ndcg(one.places, len(one.ask.wanted)) for one in answered])
-    figures["mrr"] = _mean([1 / min(one.places) if one.places else 0.0 for one in answered])
+    figures["ndcg@10"] = _mean([ndcg(each.places, len(each.ask.wanted)) for each in answered])
+    figures["mrr"] = _mean([1 / min(each.places) if each.places else 0.0 for each in answered])
     return {**figures, "n": len(answered)}
 
 
@@ -238,11 +239,11 @@ def latency(milliseconds: Sequence[float]) -> Figures:
 
 def _answerability(answered: Sequence[Answered]) -> Figures:
     """Whether the best relevance tells questions with and without an answer apart; what the floor empties."""
-    yes, no = ([one for one in answered if one.ask.answerable is is_so] for is_so in (True, False))
-    area = auroc([one.best_relevance for one in yes], [one.best_relevance for one in no])
+    yes, no = ([each for each in answered if each.ask.answerable is is_so] for is_so in (True, False))
+    area = auroc([each.best_relevance for each in yes], [each.best_relevance for each in no])
     figures: Figures = {"auroc": None if area is None else round(area, 4)}
-    for name, some in (("answerable", yes), ("unanswerable", no)):
-        figures[name] = {"n": len(some), "empty_at_floor": sum(one.empty for one in some)}
+    for name, group in (("answerable", yes), ("unanswerable", no)):
+        figures[name] = {"n": len(group), "empty_at_floor": sum(each.empty for each in group)}
     return figures
 
 
@@ -271,11 +272,11 @@ def load(name: str, path: Path, limit: int | None = None, turns: str = "all") ->
     data = read_json(path)
     try:
         if name == "locomo":
-            return [_conversation(one) for one in data[:limit]]
+            return [_conversation(record) for record in data[:limit]]
         if name == "memdaily":
             return [_messages(group, run) for group, runs in data.items() for run in runs[:limit]]
-        answerable = [one for one in data if not one["question_id"].endswith("_abs")]
-        histories = [_history(one, TURNS[turns]) for one in answerable[:limit]]
+        answerable = [record for record in data if not record["question_id"].endswith("_abs")]
+        histories = [_history(record, TURNS[turns]) for record in answerable[:limit]]
         histories[:1] = [history._replace(left_out=len(data) - len(answerable)) for history in histories[:1]]
         return histories
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -288,8 +289,8 @@ def turn_ids(evidence: str) -> list[str]:
     >>> turn_ids("D8:6; D9:17"), turn_ids("D:11:26"), turn_ids("D30:05"), turn_ids("D")
     (['D8:6', 'D9:17'], ['D11:26'], ['D30:5'], [])
     """
-    found = re.findall(r"D\s*:?\s*(\d+)\s*:\s*(\d+)", evidence, re.IGNORECASE)
-    return [f"D{int(session)}:{int(turn)}" for session, turn in found]
+    matches = re.findall(r"D\s*:?\s*(\d+)\s*:\s*(\d+)", evidence, re.IGNORECASE)
+    return [f"D{int(session)}:{int(turn)}" for session, turn in matches]
 
 
 def pieces(text: str, limit: int = CONTENT_LIMIT) -> list[str]:
@@ -300,8 +301,8 @@ def pieces(text: str, limit: int = CONTENT_LIMIT) -> list[str]:
     """
     parts, rest = [], text.strip()
     while len(rest) > limit:
-        found = ((rest.rfind(mark, limit // 2, limit), mark) for mark in BREAKS)
-        cut = next((at + len(mark) for at, mark in found if at >= 0), limit)
+        cuts = ((rest.rfind(mark, limit // 2, limit), mark) for mark in BREAKS)
+        cut = next((at + len(mark) for at, mark in cuts if at >= 0), limit)
         parts.append(rest[:cut].rstrip())
         rest = rest[cut:].lstrip()
     return [*parts, rest] if rest else parts
@@ -327,14 +328,14 @@ def _turns(conversation: Mapping[str, Any]) -> Iterator[Document]:
             photo = f" [shares a photo: {caption}]" if caption else ""
             if content := f"{turn['text']}{photo}".strip():
                 name, at = next(iter(turn_ids(dia_id)), dia_id), began + timedelta(minutes=minute)
-                yield _said(name, content, at, turn["speaker"], session, dia_id=dia_id)
+                yield _document(name, content, at, turn["speaker"], session, dia_id=dia_id)
 
 
 def _history(entry: Mapping[str, Any], roles: frozenset[str]) -> Haystack:
     moments = (_moment(date, "%Y/%m/%d (%a) %H:%M") for date in entry["haystack_dates"])
     chats = zip(moments, entry["haystack_session_ids"], entry["haystack_sessions"], strict=True)
     documents = tuple(
-        _said(session, piece, began + timedelta(minutes=minute), turn["role"], session)
+        _document(session, piece, began + timedelta(minutes=minute), turn["role"], session)
         for began, session, turns in sorted(chats, key=lambda chat: chat[0])
         for minute, turn in enumerate(turns)
         if turn["role"] in roles
@@ -346,23 +347,23 @@ def _history(entry: Mapping[str, Any], roles: frozenset[str]) -> Haystack:
 
 def _messages(group: str, run: Mapping[str, Any]) -> Haystack:
     documents = tuple(
-        _said(str(one["mid"]), one["message"], _chinese_moment(one["time"]), place=one["place"])
-        for one in run["message_list"]
+        _document(str(said["mid"]), said["message"], _chinese_moment(said["time"]), place=said["place"])
+        for said in run["message_list"]
     )
-    asked = run["question_list"]
-    asks = [Ask(one["question"], frozenset(map(str, one["target_step_id"])), group) for one in asked]
-    return _haystack(documents, asks, max(_chinese_moment(one["time"]) for one in asked))
+    questions = run["question_list"]
+    asks = [Ask(each["question"], frozenset(map(str, each["target_step_id"])), group) for each in questions]
+    return _haystack(documents, asks, max(_chinese_moment(each["time"]) for each in questions))
 
 
 def _haystack(documents: tuple[Document, ...], asks: list[Ask], asked_at: datetime) -> Haystack:
     """Evidence that is there; questions without any are left out."""
-    known = {document.name for document in documents}
-    sound = [ask._replace(wanted=ask.wanted & known) for ask in asks]
-    kept = tuple(ask for ask in sound if ask.wanted)
-    return Haystack(documents, kept, asked_at, len(asks) - len(kept))
+    names = {document.name for document in documents}
+    sound = [ask._replace(wanted=ask.wanted & names) for ask in asks]
+    answerable = tuple(ask for ask in sound if ask.wanted)
+    return Haystack(documents, answerable, asked_at, len(asks) - len(answerable))
 
 
-def _said(
+def _document(
     name: str, content: str, at: datetime, speaker: str = "", session: str = "", **details: str
 ) -> Document:
     draft = Draft(content, speaker=speaker, session=session, source="session", event_time=at, details=details)

@@ -79,8 +79,8 @@ def rss_mb(line: str) -> float | None:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return None
-    found = [row.split()[1] for row in status.splitlines() if row.startswith(f"{line}:")]
-    return round(int(found[0]) / 1024, 1) if found else None
+    values = [row.split()[1] for row in status.splitlines() if row.startswith(f"{line}:")]
+    return round(int(values[0]) / 1024, 1) if values else None
 
 
 def _apart(task: str, job: Figures) -> tuple[Figures, float]:
@@ -130,18 +130,18 @@ def _build(memory: Engram, job: Figures) -> Figures:
 def _serve(memory: Engram, job: Figures) -> Figures:
     for text, _ in job["queries"][:WARM_UP]:
         memory.recall(text)
-    asked, found, milliseconds = job["queries"][WARM_UP:], [], []
+    asked, is_found, milliseconds = job["queries"][WARM_UP:], [], []
     busy = time.process_time()
     for text, target in asked:
         started = time.perf_counter()
         hits = memory.recall(text)
         milliseconds.append((time.perf_counter() - started) * 1000)
         if target:
-            found.append(any(hit.memory.content == target for hit in hits.hits[:KNOWN_ITEM_DEPTH]))
+            is_found.append(any(hit.memory.content == target for hit in hits.hits[:KNOWN_ITEM_DEPTH]))
     figures = {
         "recall_cpu_ms": round((time.process_time() - busy) * 1000 / max(1, len(asked)), 2),
         "recall_ms": latency(milliseconds),
-        f"known_item@{KNOWN_ITEM_DEPTH}": round(sum(found) / len(found), 4) if found else None,
+        f"known_item@{KNOWN_ITEM_DEPTH}": round(sum(is_found) / len(is_found), 4) if is_found else None,
         "rss_mb": rss_mb("VmRSS"),
     }
     # What a kept file already holds decides the seed: a second run does not write the first one's sentences.
@@ -217,17 +217,17 @@ def queries(seed: int, stored: int, amount: int) -> list[tuple[str, str]]:
     """
     rng = random.Random(f"queries {seed}")  # noqa: S311 - as above
     numbers = {rng.randrange(stored) for _ in range(amount // 2)}
-    told = enumerate(islice(sentences(seed), stored))
-    asked = []
-    for text in (text for number, text in told if number in numbers):
+    numbered = enumerate(islice(sentences(seed), stored))
+    questions = []
+    for text in (text for number, text in numbered if number in numbers):
         words = [word.strip(".") for word in text.split() if len(word) >= LONG_WORD]
-        kept = sorted(rng.sample(range(len(words)), min(len(words), KNOWN_ITEM_WORDS)))
-        asked.append((" ".join(words[place] for place in kept) + "?", text))
-    for _ in range(amount - len(asked)):
+        places = sorted(rng.sample(range(len(words)), min(len(words), KNOWN_ITEM_WORDS)))
+        questions.append((" ".join(words[place] for place in places) + "?", text))
+    for _ in range(amount - len(questions)):
         person, thing = _word(rng, "people"), rng.choice(WORDS[rng.choice(TOPICS)])
-        asked.append((f"What did {person} do with the {thing} {rng.choice(WORDS['whens'])}?", ""))
-    rng.shuffle(asked)
-    return asked
+        questions.append((f"What did {person} do with the {thing} {rng.choice(WORDS['whens'])}?", ""))
+    rng.shuffle(questions)
+    return questions
 
 
 def _sentence(rng: random.Random) -> str:

@@ -142,7 +142,7 @@ class FormerEmbedders:
         """A question as each of them means it; one that fails is not asked again."""
         if self._found is None or self._found[0] != present:
             self._found = present, [model for key in self._former(present) if (model := self._maker(key))]
-        return [made for model in tuple(self._found[1]) if (made := self._asked(model, text)) is not None]
+        return [vector for model in tuple(self._found[1]) if (vector := self._asked(model, text)) is not None]
 
     def replaced(self, present: Space) -> list[str]:
         """The other spaces of the file; a chain may come back to each of its members', so it has none."""
@@ -204,12 +204,12 @@ def open_embedder(settings: EmbedConfig, clock: Clock | None = None) -> Embedder
     """The embedder that `settings.name` names. Nothing is loaded or called before its first use."""
     clock = clock or SystemClock()
     if not settings.name.startswith(CHAIN):
-        return _one(settings.name, settings, clock)
+        return _named_embedder(settings.name, settings, clock)
     names = settings.name.removeprefix(CHAIN).split(",")
-    return ChainEmbedder([_one(name.strip(), settings, clock) for name in names], clock.monotonic)
+    return ChainEmbedder([_named_embedder(name.strip(), settings, clock) for name in names], clock.monotonic)
 
 
-def _one(name: str, settings: EmbedConfig, clock: Clock) -> Embedder:
+def _named_embedder(name: str, settings: EmbedConfig, clock: Clock) -> Embedder:
     path = Path(settings.path) if settings.path else None
     match name:
         case "static":
@@ -224,11 +224,11 @@ def _one(name: str, settings: EmbedConfig, clock: Clock) -> Embedder:
         case "openai" | "ollama":
             return _remote(name, settings, clock)
         case _ if name in plugins.names("embedders"):
-            made: Embedder = plugins.load("embedders", name)(settings, clock)
-            return made
+            embedder: Embedder = plugins.load("embedders", name)(settings, clock)
+            return embedder
         case _:
-            known = ", ".join((*NAMES, *plugins.names("embedders")))
-            raise ConfigError(f"No embedder is named {name!r}: choose {known}, or chain:first,second.")
+            choices = ", ".join((*NAMES, *plugins.names("embedders")))
+            raise ConfigError(f"No embedder is named {name!r}: choose {choices}, or chain:first,second.")
 
 
 def _remote(kind: str, settings: EmbedConfig, clock: Clock) -> Embedder:
@@ -253,8 +253,8 @@ def _remote(kind: str, settings: EmbedConfig, clock: Clock) -> Embedder:
 def open_reranker(settings: RerankConfig) -> Reranker | None:
     """The reranker that the settings name: an extension's, or a cross-encoder, loaded at its first use."""
     if settings.name:
-        made: Reranker = plugins.load("rerankers", settings.name)(settings)
-        return made
+        reranker: Reranker = plugins.load("rerankers", settings.name)(settings)
+        return reranker
     if not settings.path:
         return None
     from engram.embed.transformer import CrossEncoder  # slow, and hardly ever asked for

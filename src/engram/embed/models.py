@@ -102,11 +102,11 @@ def pull(name: str, source: str = "", *, quiet: bool = False) -> PulledModel:
         EmbedderDown: the hub cannot be reached, or a file does not match its hash; nothing was installed.
 
     """
-    known = known_model(name)
-    if known is None and not source and name.count("/") != 1:
+    listed = known_model(name)
+    if listed is None and not source and name.count("/") != 1:
         names = ", ".join(model.name for model in KNOWN_MODELS)
         raise InvalidInput(f"No model is named {name!r}: choose {names}, or owner/repository of a hub.")
-    target = models_folder() / (known.name if known else name.rpartition("/")[2])
+    target = models_folder() / (listed.name if listed else name.rpartition("/")[2])
     if (target / "engram.json").is_file() and _is_whole(target):
         return _pulled(target)
     partial = target.with_name(target.name + PARTIAL)
@@ -115,11 +115,11 @@ def pull(name: str, source: str = "", *, quiet: bool = False) -> PulledModel:
     if source:
         origin = _from_files(Path(source), partial)
     else:
-        origin, stated = _from_hub(known.repository if known else name, partial, quiet=quiet)
-    use = _use_of(known) if known else stated
-    about: dict[str, Any] = {"name": target.name, **use, "origin": origin}
-    about["sha256"] = {file: sha256_of(partial / file) for file in ("model.onnx", "tokenizer.json")}
-    (partial / "engram.json").write_text(json.dumps(about, indent=2), encoding="utf8")
+        origin, stated = _from_hub(listed.repository if listed else name, partial, quiet=quiet)
+    use = _usage_of(listed) if listed else stated
+    description: dict[str, Any] = {"name": target.name, **use, "origin": origin}
+    description["sha256"] = {file: sha256_of(partial / file) for file in ("model.onnx", "tokenizer.json")}
+    (partial / "engram.json").write_text(json.dumps(description, indent=2), encoding="utf8")
     shutil.rmtree(partial / ".cache", ignore_errors=True)
     if target.exists():
         shutil.rmtree(target)
@@ -136,24 +136,24 @@ def remove(name: str) -> None:
 
 
 def _pulled(folder: Path) -> PulledModel:
-    about = json.loads((folder / "engram.json").read_text(encoding="utf8"))
+    description = json.loads((folder / "engram.json").read_text(encoding="utf8"))
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
-    return PulledModel(folder.name, folder, str(about.get("origin", "put here by hand")), size / 1e6)
+    return PulledModel(folder.name, folder, str(description.get("origin", "put here by hand")), size / 1e6)
 
 
 def _is_whole(folder: Path) -> bool:
     """Whether every file is still the one that was pulled."""
     hashes = json.loads((folder / "engram.json").read_text(encoding="utf8")).get("sha256", {})
     return bool(hashes) and all(
-        (folder / name).is_file() and sha256_of(folder / name) == known for name, known in hashes.items()
+        (folder / name).is_file() and sha256_of(folder / name) == hash_ for name, hash_ in hashes.items()
     )
 
 
-def _use_of(known: KnownModel) -> dict[str, str]:
+def _usage_of(model: KnownModel) -> dict[str, str]:
     return {
-        "prefix": known.query_prefix,
-        "document_prefix": known.document_prefix,
-        "pooling": known.pooling,
+        "prefix": model.query_prefix,
+        "document_prefix": model.document_prefix,
+        "pooling": model.pooling,
     }
 
 
@@ -213,11 +213,11 @@ def _from_hub(repository: str, target: Path, *, quiet: bool) -> tuple[str, dict[
         def fetch(name: str) -> Path:
             return Path(hf_hub_download(repository, name, revision=info.sha, local_dir=target))
 
-        for name, kept in {
+        for name, file_name in {
             _onnx_of(listed, repository): "model.onnx",
             "tokenizer.json": "tokenizer.json",
         }.items():
-            _check(fetch(name), listed[name].lfs, repository).replace(target / kept)
+            _check(fetch(name), listed[name].lfs, repository).replace(target / file_name)
         return f"{repository}@{info.sha}", _stated_use(listed, fetch)
     except transport_errors as error:
         raise EmbedderDown(
@@ -228,10 +228,10 @@ def _from_hub(repository: str, target: Path, *, quiet: bool) -> tuple[str, dict[
 
 def _onnx_of(listed: Mapping[str, Any], repository: str) -> str:
     places = [folder + name for name in ONNX_CHOICES for folder in ("onnx/", "")]
-    found = next((place for place in places if place in listed), None)
-    if found is None or "tokenizer.json" not in listed:
+    place_found = next((place for place in places if place in listed), None)
+    if place_found is None or "tokenizer.json" not in listed:
         raise InvalidInput(f"The repository {repository} has no ONNX model with a tokenizer.json.")
-    return found
+    return place_found
 
 
 def _check(file: Path, stated: Any, repository: str) -> Path:
@@ -281,8 +281,8 @@ def _copy_model(names: list[str], opened: Callable[[str], IO[bytes]], source: Pa
         places = [str(folder / name) for name in ONNX_CHOICES for folder in (here, here / "onnx")]
         model = next((place for place in places if place in names), None)
         if model is not None:
-            for name, kept in ((model, "model.onnx"), (tokenizer, "tokenizer.json")):
-                with opened(name) as read, (target / kept).open("wb") as written:
+            for name, file_name in ((model, "model.onnx"), (tokenizer, "tokenizer.json")):
+                with opened(name) as read, (target / file_name).open("wb") as written:
                     shutil.copyfileobj(read, written)
             return
     raise InvalidInput(f"{source} has no ONNX model with a tokenizer.json beside it.")

@@ -133,8 +133,8 @@ class RemoteEmbedder:
 
     def health(self) -> Health:
         """What the last call showed; after half a minute, one short question finds out."""
-        known = self._health
-        if known is None or self._monotonic() - known[0] >= HEALTH_SECONDS:
+        last = self._health
+        if last is None or self._monotonic() - last[0] >= HEALTH_SECONDS:
             with contextlib.suppress(EmbedderError):  # the reason stands in the health it leaves
                 self._vectors(["health"], attempts=1)
         return self._health[1] if self._health else Health(ok=False)
@@ -161,9 +161,9 @@ class RemoteEmbedder:
 
     def _spare_the_wait(self) -> None:
         """A server that was down a moment ago is not tried again: nobody should wait for it at every call."""
-        known = self._health
-        if known and not known[1].ok and self._monotonic() - known[0] < HEALTH_SECONDS:
-            raise EmbedderDown(known[1].detail)
+        last = self._health
+        if last and not last[1].ok and self._monotonic() - last[0] < HEALTH_SECONDS:
+            raise EmbedderDown(last[1].detail)
 
     def _answer(self, texts: Sequence[str], attempts: int) -> list[Any]:
         """The rows of one request, tried again while that may help."""

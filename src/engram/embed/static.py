@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 # the left, where a piece inside a word starts with `##`. Chinese and Japanese have no spaces: a run of them
 # is cut the same way without the marks. Punctuation is left out: a bag of pieces learns nothing from it.
 
-
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _PLAIN = re.compile("[a-z0-9]+")
 _ANY = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
@@ -64,12 +63,12 @@ class WordPieces:
 
     def rows(self, text: str) -> list[int]:
         """Row numbers of all pieces of `text`, in order; words with an unknown part are left out."""
-        found: list[int] = []
-        known = self._cut
+        rows: list[int] = []
+        remembered = self._cut
         for word in _words(text):
-            pieces = known.get(word)
-            found += self._remembered(word) if pieces is None else pieces
-        return found
+            pieces = remembered.get(word)
+            rows += self._remembered(word) if pieces is None else pieces
+        return rows
 
     def _remembered(self, word: str) -> tuple[int, ...]:
         if len(self._cut) >= CACHED_WORDS:
@@ -87,25 +86,25 @@ class WordPieces:
 
     def _parts(self, word: str) -> tuple[int, ...]:
         """The longest known piece from the left, again and again; nothing when one part is unknown."""
-        found: list[int] = []
+        rows: list[int] = []
         start = 0
         while start < len(word):
             row, start = self._longest_at(word, start, "##" if start else "")
             if row is None:
                 return ()
-            found.append(row)
-        return tuple(found)
+            rows.append(row)
+        return tuple(rows)
 
     def _run(self, run: str) -> tuple[int, ...]:
         """The longest known words of a run without spaces; unknown characters are stepped over."""
-        found: list[int] = []
+        rows: list[int] = []
         start = 0
         while start < len(run):
             row, end = self._longest_at(run, start, "")
             if row is not None:
-                found.append(row)
+                rows.append(row)
             start = max(end, start + 1)
-        return tuple(found)
+        return tuple(rows)
 
     def _longest_at(self, word: str, start: int, mark: str) -> tuple[int | None, int]:
         for end in range(min(len(word), start + self._longest), start, -1):
@@ -243,8 +242,8 @@ def read_table(path: Path) -> Table:
 
     try:
         file = mapped_arrays(path)
-        about = json.loads(file["about"].tobytes())
-        space = Space(about["model"], int(file["rows"].shape[1]), about["version"])
+        header = json.loads(file["about"].tobytes())
+        space = Space(header["model"], int(file["rows"].shape[1]), header["version"])
         pieces = WordPieces(file["pieces"].tobytes().decode("utf8").split("\n"))
         scales, questions = (file[name].astype(np.float32) for name in ("scales", "question_scales"))
         return Table(space, pieces, file["rows"], scales, questions)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # snowflake-arctic-embed-s. Of that project only the weight files are read, after their hashes were checked;
 # its code is never imported.
 
-
 ARCTIC: Final = KNOWN_MODELS[0]
 DONOR: Final = "bot-brain"
 DONOR_FOLDER: Final = "project_brain/model/int8"
@@ -76,7 +75,7 @@ def find_model(path: Path | None, name: str = "") -> ModelFolder:
     own = user_folder()
     if own.is_dir():
         return read_folder(own)
-    donated = _donated()
+    donated = _installed_donor()
     if donated is not None:
         return donated
     raise EmbedderDown(
@@ -89,7 +88,7 @@ def _named(name: str) -> ModelFolder:
     folder = models_folder() / name
     if folder.is_dir():
         return read_folder(folder)
-    donated = _donated()
+    donated = _installed_donor()
     if donated is not None and donated.name == name:
         return donated
     raise EmbedderDown(f"The model {name} is not on this machine: `engram models pull {name}` fetches it.")
@@ -107,41 +106,41 @@ def read_folder(path: Path) -> ModelFolder:
     tokenizer = path / "tokenizer.json"
     if model is None or not tokenizer.is_file():
         raise EmbedderDown(f"The model folder {path} has no model.onnx with a tokenizer.json.")
-    about = _about(path / "engram.json")
-    use = {key: value for key, value in about.items() if key not in {"origin", "sha256"}}
+    description = _description(path / "engram.json")
+    use = {key: value for key, value in description.items() if key not in {"origin", "sha256"}}
     content = sha256_of(model) + sha256_of(tokenizer) + json.dumps(use)
     return ModelFolder(
-        name=str(about.get("name", path.resolve().name)),
+        name=str(description.get("name", path.resolve().name)),
         version=hashlib.sha256(content.encode()).hexdigest()[:12],
         model=model,
         tokenizer=tokenizer,
-        prefix=str(about.get("prefix", "")),
-        document_prefix=str(about.get("document_prefix", "")),
-        pooling=_pooling(about, path),
-        max_length=int(about.get("max_length", 512)),
+        prefix=str(description.get("prefix", "")),
+        document_prefix=str(description.get("document_prefix", "")),
+        pooling=_pooling(description, path),
+        max_length=int(description.get("max_length", 512)),
     )
 
 
-def _about(path: Path) -> dict[str, Any]:
+def _description(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        about = json.loads(path.read_text(encoding="utf8"))
+        description = json.loads(path.read_text(encoding="utf8"))
     except ValueError as error:
         raise EmbedderDown(f"{path} is not JSON ({error}).") from error
-    if not isinstance(about, dict):
+    if not isinstance(description, dict):
         raise EmbedderDown(f"{path} must hold one object with name, prefix, pooling and max_length.")
-    return about
+    return description
 
 
-def _pooling(about: dict[str, Any], path: Path) -> str:
-    pooling = str(about.get("pooling", "mean"))
+def _pooling(description: dict[str, Any], path: Path) -> str:
+    pooling = str(description.get("pooling", "mean"))
     if pooling not in {"cls", "mean"}:
         raise EmbedderDown(f"{path / 'engram.json'} asks for pooling {pooling!r}: choose cls or mean.")
     return pooling
 
 
-def _donated() -> ModelFolder | None:
+def _installed_donor() -> ModelFolder | None:
     """The model inside the donor's installed files, if it is there and is the one we know."""
     from importlib import metadata  # it takes longer to load than everything else here
 
@@ -221,11 +220,11 @@ class Model:
         import numpy as np
 
         tokens = [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
-        found = np.zeros((len(texts), self.space.dims), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.space.dims), dtype=np.float32)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         for places in batches(sorted(wanted, key=lambda place: len(tokens[place])), tokens):
-            found[places] = self._run([tokens[place] for place in places])
-        return unit_rows(found)
+            vectors[places] = self._run([tokens[place] for place in places])
+        return unit_rows(vectors)
 
     def _run(self, batch: list[list[int]]) -> Floats:
         import numpy as np
@@ -236,7 +235,7 @@ class Model:
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        names = {given.name for given in self.session.get_inputs()}
+        names = {input_.name for input_ in self.session.get_inputs()}
         hidden = self.session.run(None, {name: feed for name, feed in feeds.items() if name in names})[0]
         if self.folder.pooling == "cls":
             first: Floats = hidden[:, 0]
@@ -329,7 +328,7 @@ class PairModel:
     def __init__(self, session: Any, tokenizer: Any) -> None:
         self._session = session
         self._tokenizer = tokenizer
-        self._inputs = {given.name for given in session.get_inputs()}
+        self._inputs = {input_.name for input_ in session.get_inputs()}
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One number for each text, in their order."""
@@ -356,8 +355,8 @@ class PairModel:
                 values = getattr(pair, part)
                 rows[row, : len(values)] = values
             feeds[name] = rows
-        given = {name: feed for name, feed in feeds.items() if name in self._inputs}
-        logits = np.asarray(self._session.run(None, given)[0]).reshape(len(batch), -1)
+        inputs = {name: feed for name, feed in feeds.items() if name in self._inputs}
+        logits = np.asarray(self._session.run(None, inputs)[0]).reshape(len(batch), -1)
         # Two classes: how much more the second, "answers", is meant than the first.
-        found = logits[:, 1] - logits[:, 0] if logits.shape[1] > 1 else logits[:, 0]
-        return [float(value) for value in found]
+        scores = logits[:, 1] - logits[:, 0] if logits.shape[1] > 1 else logits[:, 0]
+        return [float(value) for value in scores]

@@ -87,14 +87,14 @@ class Cells:
         for cell, (start, end) in enumerate(pairwise(starts)):
             first, size = ends[cell], ends[cell + 1] - ends[cell]
             step = max(1, COMPARED // max(1, size))
-            for some in range(start, end if size else start, step):
-                who, turn = np.divmod(order[some : min(some + step, end)], PROBED)
-                found = hamming_each(signatures[:, first : first + size], asked[:, who]).astype(np.int64)
-                found <<= PLACE_BITS
-                found += np.arange(first, first + size)
+            for offset in range(start, end if size else start, step):
+                who, turn = np.divmod(order[offset : min(offset + step, end)], PROBED)
+                distances = hamming_each(signatures[:, first : first + size], asked[:, who]).astype(np.int64)
+                distances <<= PLACE_BITS
+                distances += np.arange(first, first + size)
                 if size > count:
-                    found = np.partition(found, count - 1, axis=1)[:, :count]
-                best[who, turn, : found.shape[1]] = found
+                    distances = np.partition(distances, count - 1, axis=1)[:, :count]
+                best[who, turn, : distances.shape[1]] = distances
         nearest = np.partition(best.reshape(len(questions), -1), count - 1, axis=1)[:, :count]
         here = members[nearest % (1 << PLACE_BITS) % max(1, len(members))]
         return np.where(nearest == NOWHERE, -1, here)
@@ -130,8 +130,8 @@ class Cells:
             cells = np.where(self._keys[here] == lines.keys, self._cells[here], np.int32(-1))
         new = places[cells[places] < 0]
         for start in range(0, len(new), BLOCK):
-            some = new[start : start + BLOCK]
-            cells[some] = _nearest(_signs(lines.signatures[some], centres.shape[1]), centres)
+            block = new[start : start + BLOCK]
+            cells[block] = _nearest(_signs(lines.signatures[block], centres.shape[1]), centres)
         if len(new):
             self._keys, self._cells = lines.keys.copy(), cells
         return cells[places]
@@ -194,21 +194,21 @@ class Follower:
 
         They may be held until `let_go`, so that many questions that come one after the other read them once.
         """
-        found = np.empty((len(keys), self._space.dims), dtype=np.int8)
+        rows = np.empty((len(keys), self._space.dims), dtype=np.int8)
         with self._lock:
             if hold:
                 self._make_room(int(keys.max(initial=0)))
-            known = keys < len(self._held)
-            known[known] = self._is_held[keys[known]]
-            found[known] = self._held[keys[known]]
-        read = self._store.vectors.rows(self._space, keys[~known].tolist())
+            present = keys < len(self._held)
+            present[present] = self._is_held[keys[present]]
+            rows[present] = self._held[keys[present]]
+        read = self._store.vectors.rows(self._space, keys[~present].tolist())
         places = np.searchsorted(keys, read.keys)
-        found[places], known[places] = read.rows, True
+        rows[places], present[places] = read.rows, True
         with self._lock:
             if self._upto == upto:  # else they may have changed since they were read
                 room = read.keys < len(self._held)
                 self._held[read.keys[room]], self._is_held[read.keys[room]] = read.rows[room], True
-        return Block(keys[known], found[known], lengths(found[known]))
+        return Block(keys[present], rows[present], lengths(rows[present]))
 
     def _make_room(self, highest: int) -> None:
         """Room for the rows of keys up to this one, if they are not too many; none of them is there then."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # Every embedding model has its own idea of a large cosine. A spread sample of the space's own vectors
 # tells, for each question, the mean and the deviation of its cosines with whatever is there.
 
-
 SAMPLE = 512
 GROWTH = 1.5
 """The sample is taken anew when the space has grown or shrunk by this factor."""
@@ -44,13 +43,13 @@ def spread(keys: PortsKeys) -> PortsKeys:
 
 def noise(cosines: PortsFloats) -> Noise:
     """The mean and deviation of cosines; what has no direction is as far as can be, what is gone is none."""
-    found = cosines.astype(np.float64)
-    if not np.isfinite(found).all():
-        found = np.nan_to_num(found[~np.isnan(found)], neginf=0.0)
-    if not len(found):
+    values = cosines.astype(np.float64)
+    if not np.isfinite(values).all():
+        values = np.nan_to_num(values[~np.isnan(values)], neginf=0.0)
+    if not len(values):
         return Noise(0.0, 0.0, 0)
-    mean = float(found.sum()) / len(found)
-    return Noise(mean, sqrt(max(0.0, float(found @ found) / len(found) - mean**2)), len(found))
+    mean = float(values.sum()) / len(values)
+    return Noise(mean, sqrt(max(0.0, float(values @ values) / len(values) - mean**2)), len(values))
 
 
 class Sampler:
@@ -125,12 +124,12 @@ class Block:
 NOTHING = Block(np.zeros(0, np.int64), np.zeros((0, 0), np.int8), np.zeros(0, np.float32))
 
 
-def joined(one: Block, other: Block) -> Block:
+def merge_blocks(first: Block, second: Block) -> Block:
     """The lines of two blocks in the order of their keys; the first may be empty."""
-    if not len(one.keys):
-        return other.pick(np.argsort(other.keys))
-    keys = np.concatenate([one.keys, other.keys])
-    rows, sizes = np.concatenate([one.rows, other.rows]), np.concatenate([one.lengths, other.lengths])
+    if not len(first.keys):
+        return second.pick(np.argsort(second.keys))
+    keys = np.concatenate([first.keys, second.keys])
+    rows, sizes = np.concatenate([first.rows, second.rows]), np.concatenate([first.lengths, second.lengths])
     return Block(keys, rows, sizes).pick(np.argsort(keys))
 
 
@@ -165,7 +164,8 @@ def nearest(blocks: Blocks, question: Floats, k: int) -> Found:
     parts = [(block.keys, cosines(block, question)) for block in blocks]
     if not parts:
         return []
-    return best(np.concatenate([keys for keys, _ in parts]), np.concatenate([found for _, found in parts]), k)
+    keys, values = zip(*parts, strict=True)
+    return best(np.concatenate(keys), np.concatenate(values), k)
 
 
 def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
@@ -174,20 +174,20 @@ def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
     if not parts:
         return [[] for _ in questions]
     keys = np.concatenate([part[0] for part in parts], axis=1)
-    found = np.concatenate([part[1] for part in parts], axis=1)
-    return [best(keys[i], found[i], k) for i in range(len(questions))]
+    values = np.concatenate([part[1] for part in parts], axis=1)
+    return [best(keys[i], values[i], k) for i in range(len(questions))]
 
 
 def nearest_among(block: Block, keys: Keys, questions: Floats, k: int) -> list[Found]:
     """For each question the k nearest of its own keys, as far as the block has them; equal ones by key."""
     if not len(block.keys):  # a place of the file in which nothing is kept yet
         return [[] for _ in questions]
-    found: list[Found] = []
+    nearest_keys: list[Found] = []
     for start in range(0, len(questions), TOGETHER):
-        some = np.sort(keys[start : start + TOGETHER], axis=1)
-        places = block.places(some.ravel()).reshape(some.shape)
+        chunk = np.sort(keys[start : start + TOGETHER], axis=1)
+        places = block.places(chunk.ravel()).reshape(chunk.shape)
         rows, lengths = block.rows[places].astype(np.float32), block.lengths[places]
-        cosines = np.full(some.shape, -np.inf, dtype=np.float32)
+        cosines = np.full(chunk.shape, -np.inf, dtype=np.float32)
         there = (places >= 0) & (lengths > 0)
         np.divide(
             np.vecdot(rows, questions[start : start + TOGETHER, np.newaxis]),
@@ -197,12 +197,12 @@ def nearest_among(block: Block, keys: Keys, questions: Floats, k: int) -> list[F
         )
         best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
         counts = np.minimum(there.sum(axis=1), k).tolist()
-        best_keys, best_cosines = (np.take_along_axis(one, best, axis=1).tolist() for one in (some, cosines))
-        found += [
-            list(zip(one[:count], two[:count], strict=True))
-            for one, two, count in zip(best_keys, best_cosines, counts, strict=True)
+        best_keys, best_cosines = (np.take_along_axis(of, best, axis=1).tolist() for of in (chunk, cosines))
+        nearest_keys += [
+            list(zip(keys_of[:count], cosines_of[:count], strict=True))
+            for keys_of, cosines_of, count in zip(best_keys, best_cosines, counts, strict=True)
         ]
-    return found
+    return nearest_keys
 
 
 def candidates(signatures: Signatures, places: Places, signature: Signatures, count: int) -> Places:
@@ -240,13 +240,13 @@ def lengths(rows: Rows) -> Floats:
 
 def cosines(block: Block, question: Floats) -> Floats:
     """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
-    found = np.full(len(block.keys), -np.inf, dtype=np.float32)
-    if not len(found):
-        return found
+    cosines_of = np.full(len(block.keys), -np.inf, dtype=np.float32)
+    if not len(cosines_of):
+        return cosines_of
     return np.divide(
         dots(block.rows.astype(np.float32, copy=False), question),
         block.lengths,
-        out=found,
+        out=cosines_of,
         where=block.lengths > 0,
     )
 
@@ -260,34 +260,34 @@ def _within(lines: VectorLines, reach: Reach) -> NDArray[np.bool_]:
     return inside
 
 
-def best(keys: Keys, found: Floats, k: int) -> Found:
+def best(keys: Keys, cosines: Floats, k: int) -> Found:
     """The k keys with the greatest cosines; equal ones by key, those without a direction never."""
-    if len(found) > SAMPLED:
+    if len(cosines) > SAMPLED:
         # As in `_fewest`: only what keeps within a border that more than enough keep within.
-        seen = np.sort(found[:: len(found) // SAMPLED])
-        enough = MARGIN * (k * len(seen) // len(found) + 1)
-        within = (found >= seen[-min(len(seen), enough)]).nonzero()[0]
+        sample = np.sort(cosines[:: len(cosines) // SAMPLED])
+        enough = MARGIN * (k * len(sample) // len(cosines) + 1)
+        within = (cosines >= sample[-min(len(sample), enough)]).nonzero()[0]
         if len(within) >= k:
-            keys, found = keys[within], found[within]
-    if len(found) > k:
-        least = np.partition(found, len(found) - k)[len(found) - k]
-        near = (found >= least).nonzero()[0]
-        keys, found = keys[near], found[near]
-    order = np.lexsort((keys, -found))[:k]
-    order = order[np.isfinite(found[order])]
-    return list(zip(keys[order].tolist(), found[order].tolist(), strict=True))
+            keys, cosines = keys[within], cosines[within]
+    if len(cosines) > k:
+        least = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
+        near = (cosines >= least).nonzero()[0]
+        keys, cosines = keys[near], cosines[near]
+    order = np.lexsort((keys, -cosines))[:k]
+    order = order[np.isfinite(cosines[order])]
+    return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
 
 
 def _best_of_block(block: Block, questions: Floats, k: int) -> tuple[Keys, Floats]:
-    found = np.ascontiguousarray(product(block.rows.astype(np.float32, copy=False), questions.T).T)
-    found /= np.where(block.lengths > 0, block.lengths, 1)
-    found[:, block.lengths == 0] = -np.inf
+    cosines = np.ascontiguousarray(product(block.rows.astype(np.float32, copy=False), questions.T).T)
+    cosines /= np.where(block.lengths > 0, block.lengths, 1)
+    cosines[:, block.lengths == 0] = -np.inf
     best, everyone = [], np.arange(len(questions))
     # Taking the greatest a few times is faster than sorting, and equal ones come by key.
     for _ in range(min(k, len(block.keys))):
-        places = found.argmax(axis=1)
-        best.append((block.keys[places], found[everyone, places]))
-        found[everyone, places] = -np.inf
+        places = cosines.argmax(axis=1)
+        best.append((block.keys[places], cosines[everyone, places]))
+        cosines[everyone, places] = -np.inf
     return np.stack([keys for keys, _ in best], axis=1), np.stack([values for _, values in best], axis=1)
 
 
@@ -332,8 +332,8 @@ def places_of(ordered: NDArray[np.int64], keys: NDArray[np.int64]) -> Places:
     """Where keys stand among others that are in order; -1 for those that do not."""
     if not len(ordered):
         return np.full(len(keys), -1, dtype=np.intp)
-    found = np.minimum(ordered.searchsorted(keys), len(ordered) - 1)
-    return np.where(ordered[found] == keys, found, -1)
+    places = np.minimum(ordered.searchsorted(keys), len(ordered) - 1)
+    return np.where(ordered[places] == keys, places, -1)
 
 
 class Columns:
@@ -368,19 +368,19 @@ class Columns:
 
     def put(self, new: VectorLines) -> None:
         """Add lines, or replace those with the same keys."""
-        given = dict(new.arrays())
+        arrays = dict(new.arrays())
         if not len(self.lines.keys):
-            self._growing = {name: Growing(given[name]) for name in self._growing}
+            self._growing = {name: Growing(arrays[name]) for name in self._growing}
             self._lines = None
             return
         places = self.lines.places(new.keys)
         self._lines = None
-        known, unknown = places >= 0, places < 0
-        self._gone -= int((self._growing["statuses"].view[places[known]] == GONE).sum())
-        in_order = self._is_behind(new.keys[unknown])
+        old, fresh = places >= 0, places < 0
+        self._gone -= int((self._growing["statuses"].view[places[old]] == GONE).sum())
+        in_order = self._is_behind(new.keys[fresh])
         for name, column in self._growing.items():
-            column.view[places[known]] = given[name][known]
-            column.extend(given[name][unknown])
+            column.view[places[old]] = arrays[name][old]
+            column.extend(arrays[name][fresh])
         if not in_order:
             self._take(np.argsort(self._growing["keys"].view, kind="stable"))
 

@@ -97,9 +97,9 @@ class SignatureSearch:
         lines = self._lines
         if lines.rows is None or lines.lengths is None or not len(lines.keys):
             return None
-        found = ranking.cosines(ranking.Block(lines.keys, lines.rows, lines.lengths), self._question)
-        found[lines.statuses == GONE] = np.nan
-        return found
+        cosines = ranking.cosines(ranking.Block(lines.keys, lines.rows, lines.lengths), self._question)
+        cosines[lines.statuses == GONE] = np.nan
+        return cosines
 
     def search(self, view: View, k: int) -> Found:
         """The k nearest keys a view of the same caller allows, with their cosine, best first."""
@@ -122,28 +122,28 @@ class SignatureSearch:
         if self._all is not None:
             places = self._lines.places(keys)
             return np.where(places < 0, np.float32(np.nan), self._all[places])
-        known, block = self._rows(keys)
-        found = np.full(len(keys), np.nan, dtype=np.float32)
-        found[known] = ranking.cosines(block, self._question)
-        return found
+        present, block = self._rows(keys)
+        cosines = np.full(len(keys), np.nan, dtype=np.float32)
+        cosines[present] = ranking.cosines(block, self._question)
+        return cosines
 
     def between(self, keys: Keys) -> Floats:
         """The cosine of each pair of these keys; no number (NaN) where one has no vector."""
-        known, block = self._rows(keys)
+        present, block = self._rows(keys)
         lengths = np.maximum(block.lengths, 1e-9)[:, np.newaxis]
         rows: Floats = (block.rows / lengths).astype(np.float32, copy=False)
         pairs = product(rows, rows.T)
-        if len(known) == len(keys):
+        if len(present) == len(keys):
             return pairs
-        found = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)
-        found[np.ix_(known, known)] = pairs
-        return found
+        cosines = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)
+        cosines[np.ix_(present, present)] = pairs
+        return cosines
 
     def _nearest(self, places: Places, k: int) -> Found:
         lines, question = self._lines, self._question
         if self._all is not None:
-            some = slice(None) if len(places) == len(lines.keys) else places
-            return ranking.best(lines.keys[some], self._all[some], k)
+            picked = slice(None) if len(places) == len(lines.keys) else places
+            return ranking.best(lines.keys[picked], self._all[picked], k)
         if lines.signatures is None:
             return self._index.nearest_of(self._space, lines, places, question, k)
         near = self._index.nearby(self._space, lines, places, question, k)
@@ -153,21 +153,21 @@ class SignatureSearch:
         """Which of these keys have a vector, and those."""
         lines = self._lines
         places = lines.places(keys)
-        known = (places >= 0).nonzero()[0]
-        known = known[lines.statuses[places[known]] != GONE]
+        present = (places >= 0).nonzero()[0]
+        present = present[lines.statuses[places[present]] != GONE]
         if lines.rows is not None and lines.lengths is not None:
-            here = places[known]
-            return known, ranking.Block(keys[known], lines.rows[here], lines.lengths[here])
-        return self._stored(keys, keys[known])
+            here = places[present]
+            return present, ranking.Block(keys[present], lines.rows[here], lines.lengths[here])
+        return self._stored(keys, keys[present])
 
     def _stored(self, keys: Keys, wanted: Keys) -> tuple[Places, ranking.Block]:
         """The same from the store, which is asked for the wanted ones, once."""
         missing = np.unique(wanted[self._read.places(wanted) < 0])
         if len(missing):
-            self._read = ranking.joined(self._read, self._index.stored(self._space, missing))
+            self._read = ranking.merge_blocks(self._read, self._index.stored(self._space, missing))
         at = self._read.places(keys)
-        found = (at >= 0).nonzero()[0]
-        return found, self._read.pick(at[found])
+        present = (at >= 0).nonzero()[0]
+        return present, self._read.pick(at[present])
 
 
 class StoredSearch(SignatureSearch):
@@ -262,20 +262,20 @@ class SignatureIndex:
             return [[] for _ in questions]
         searched = self._store.vectors.searched(space)
         if searched is not None:
-            asked = (StoredSearch(self, space, one, searched, reach) for one in questions)
-            return [one.nearest(frozenset({Status.ACTIVE}), k) for one in asked]
+            searches = (StoredSearch(self, space, question, searched, reach) for question in questions)
+            return [question.nearest(frozenset({Status.ACTIVE}), k) for question in searches]
         lines, upto = self._follower(space).snapshot(sketched=len(questions) <= SINGLY)
         which = (space.key, upto, reach)
         active = frozenset({Status.ACTIVE})
         places = self.remembered((*which, active), lambda: ranking.allowed(lines, reach, active))
         if lines.signatures is not None:
-            found = self._all_by_signature(space, lines, places, questions, k, which, hold=hold)
+            hits_of_each = self._all_by_signature(space, lines, places, questions, k, which, hold=hold)
         elif lines.sketches is not None and len(questions) <= SINGLY:
-            found = self._all_by_sketch(space, lines, places, questions, k)
+            hits_of_each = self._all_by_sketch(space, lines, places, questions, k)
         else:
-            found = self._all_exactly(space, lines, places, questions, k)
+            hits_of_each = self._all_exactly(space, lines, places, questions, k)
         pointing = np.any(questions, axis=1).tolist()
-        return [hits if points else [] for points, hits in zip(pointing, found, strict=True)]
+        return [hits if points else [] for points, hits in zip(pointing, hits_of_each, strict=True)]
 
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""
@@ -306,14 +306,14 @@ class SignatureIndex:
     def remembered(self, what: Hashable, make: Callable[[], Array]) -> Array:
         """What was worked out for these very lines before, or is now."""
         with self._lock:
-            found = self._remembered.pop(what, None)
-        if found is None:
-            found = make()
+            value = self._remembered.pop(what, None)
+        if value is None:
+            value = make()
         with self._lock:
-            self._remembered[what] = found
+            self._remembered[what] = value
             if len(self._remembered) > REMEMBERED:
                 self._remembered.popitem(last=False)
-        return found
+        return value
 
     def nearest_of(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Found:
         """The nearest of some lines."""
@@ -329,8 +329,8 @@ class SignatureIndex:
 
     def stored(self, space: Space, keys: Keys) -> ranking.Block:
         """Rows of keys that are not held in memory."""
-        found = self._store.vectors.rows(space, keys.tolist())
-        return ranking.Block(found.keys, found.rows, ranking.lengths(found.rows))
+        stored = self._store.vectors.rows(space, keys.tolist())
+        return ranking.Block(stored.keys, stored.rows, ranking.lengths(stored.rows))
 
     def filtered(
         self,
@@ -361,16 +361,16 @@ class SignatureIndex:
         allowed = self._store.memories.allow(view, [key for key, _ in best])
         few = len(allowed) < max(1, len(best) // WIDEN)
         keys = self._store.memories.select(view, self._exact_limit) if few else None
-        return [one for one in best if one[0] in allowed], keys
+        return [hit for hit in best if hit[0] in allowed], keys
 
     def _all_exactly(
         self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
-        found: list[Found] = []
+        hits: list[Found] = []
         for start in range(0, len(questions), QUESTIONS):
-            some = questions[start : start + QUESTIONS]
-            found += ranking.nearest_of_each(self._blocks(space, lines, places), some, k)
-        return found
+            chunk = questions[start : start + QUESTIONS]
+            hits += ranking.nearest_of_each(self._blocks(space, lines, places), chunk, k)
+        return hits
 
     def _all_by_sketch(
         self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int
@@ -382,7 +382,7 @@ class SignatureIndex:
         count = max(SKETCHED, 2 * k)
         near = [ranking.candidates(lines.sketches, places, sketch, count) for sketch in sketches]
         pairs = zip(questions, near, strict=True)
-        return [ranking.nearest(self._blocks(space, lines, some), one, k) for one, some in pairs]
+        return [ranking.nearest(self._blocks(space, lines, few), question, k) for question, few in pairs]
 
     def _all_by_signature(  # noqa: PLR0913 - what is asked, and of what
         self,
@@ -404,9 +404,9 @@ class SignatureIndex:
             near = self._cells_of(space).near(lines, places, signed, count, which)
         else:
             near = np.full((len(questions), count), -1, dtype=np.intp)
-            for row, one in zip(near, signed, strict=True):
-                some = ranking.candidates(signatures, places, one, count)
-                row[: len(some)] = some
+            for row, signature in zip(near, signed, strict=True):
+                candidates = ranking.candidates(signatures, places, signature, count)
+                row[: len(candidates)] = candidates
         # All candidates in one look-up; each question then picks its own.
         wanted = lines.keys[np.unique(near[near >= 0])]
         block = self._follower(space).rows(wanted, which[1], hold=hold)
@@ -427,12 +427,12 @@ class SignatureIndex:
         """Keys, rows and lengths of these places, from memory or else from the store."""
         whole = len(places) == len(lines.keys)
         for start in range(0, len(places), BLOCK):
-            some = slice(start, start + BLOCK) if whole else places[start : start + BLOCK]
+            part = slice(start, start + BLOCK) if whole else places[start : start + BLOCK]
             if lines.rows is not None and lines.lengths is not None:
-                yield ranking.Block(lines.keys[some], lines.rows[some], lines.lengths[some])
+                yield ranking.Block(lines.keys[part], lines.rows[part], lines.lengths[part])
             else:
-                found = self._store.vectors.rows(space, lines.keys[some].tolist())
-                yield ranking.Block(found.keys, found.rows, ranking.lengths(found.rows))
+                stored = self._store.vectors.rows(space, lines.keys[part].tolist())
+                yield ranking.Block(stored.keys, stored.rows, ranking.lengths(stored.rows))
 
 
 def _question(space: Space, vectors: Floats) -> Floats:

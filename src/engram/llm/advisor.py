@@ -277,7 +277,6 @@ def _used(got: ModelReply | Failed, expected: int) -> tuple[int, int]:
 # ---------------------------------------------------------------- prices
 # What a call costs, by the table of prices that ships or by the prices in the configuration.
 
-
 MILLION = 1_000_000
 
 
@@ -314,7 +313,6 @@ def _table() -> dict[str, tuple[float, float]]:
 
 # ---------------------------------------------------------------- resting
 # Models that failed are left alone for a while, so that nobody waits for them at every call.
-
 
 EVERY: Final = "*"
 """Stands for all models of the service."""
@@ -373,14 +371,14 @@ class Budget:
 
     def settle(self, reserved: int, call: ModelCall | None) -> None:
         """Account for a call and give back what it did not use; what cannot be written stays reserved."""
-        kept = 0
+        unwritten = 0
         if call is not None:
             try:
                 self._spending.record(call)
             except EngramError:
-                kept = call.prompt_tokens + call.answer_tokens
+                unwritten = call.prompt_tokens + call.answer_tokens
         with self._lock:
-            self._reserved += kept - reserved
+            self._reserved += unwritten - reserved
 
     def has_room(self, tokens: int) -> bool:
         """Whether a call may cost so much at the moment; reserves nothing."""

@@ -28,6 +28,7 @@ from engram.text.marks import marks
 from engram.text.words import content_words, normalized
 
 OneWord = TypeVar("OneWord", Comparison, Reconciled)
+Triple = tuple[str, str, str]
 MOST_STATEMENTS: Final = 50
 MOST_FACTS: Final = 10
 MOST_ENTITIES: Final = 20
@@ -58,13 +59,13 @@ def extracted(text: str, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> 
     if items is None:
         return unusable(text, 'it holds no JSON object with a list "statements"')
     read = [_statement(item, turns, before) for item in items[: 2 * MOST_STATEMENTS]]
-    if items and all(found is None for found in read):
+    if items and all(statement is None for statement in read):
         return Bad('no item of "statements" has a text "content" and a list "turns" of turn numbers')
-    kept: dict[str, Extracted] = {}
-    for found in read:
-        if isinstance(found, Extracted):
-            kept.setdefault(normalized(found.content), found)
-    return tuple(kept.values())[:MOST_STATEMENTS]
+    by_words: dict[str, Extracted] = {}
+    for statement in read:
+        if isinstance(statement, Extracted):
+            by_words.setdefault(normalized(statement.content), statement)
+    return tuple(by_words.values())[:MOST_STATEMENTS]
 
 
 def merged(text: str, old: str, new: str) -> str | Bad:
@@ -74,13 +75,13 @@ def merged(text: str, old: str, new: str) -> str | Bad:
         return content
     if len(content) > max(LONGEST_STATEMENT, len(old) + len(new)) or is_instruction(content):
         return Bad('"merged" is not one short statement')
-    result, given = marks(content), (marks(old), marks(new))
-    if given[0].numbers | given[1].numbers != result.numbers:
+    result, sources = marks(content), (marks(old), marks(new))
+    if sources[0].numbers | sources[1].numbers != result.numbers:
         return Bad('"merged" must keep every number of both statements and add none')
-    if (given[0].names | given[1].names) - result.words:
+    if (sources[0].names | sources[1].names) - result.words:
         return Bad('"merged" must keep every name of both statements')
-    said = grounding.evidence((old, new))
-    if not grounding.supports(said, content) or grounding.share(said, content) < MERGED_SHARE:
+    basis = grounding.evidence((old, new))
+    if not grounding.supports(basis, content) or grounding.said_share(basis, content) < MERGED_SHARE:
         return Bad('"merged" says something that neither statement says')
     return content
 
@@ -124,7 +125,7 @@ def unusable(text: str, problem: str) -> Bad:
 
 def _statements(text: str) -> list[Any] | None:
     """The list of statements: under its name, or bare when all of it are objects, or one statement alone."""
-    for value in grounding.values(text):
+    for value in grounding.json_values(text):
         if isinstance(value, dict):
             items = value.get("statements") or _inside(value)
             if isinstance(items, list):
@@ -144,8 +145,8 @@ def _inside(value: Mapping[str, Any]) -> Any:
 
 def field_of(text: str, name: str) -> Any:
     """A named value of the first object that has it."""
-    found = (value[name] for value in grounding.values(text) if isinstance(value, dict) and name in value)
-    return next(found, None)
+    objects = (value for value in grounding.json_values(text) if isinstance(value, dict))
+    return next((value[name] for value in objects if name in value), None)
 
 
 def _text(text: str, name: str) -> str | Bad:
@@ -168,38 +169,38 @@ def _statement(item: Any, turns: Sequence[Turn], before: Sequence[Turn]) -> Extr
     cited = _cited(item.get("turns"), content, turns)
     if not cited:
         return "from no turn"
-    said = grounding.evidence_of([turns[i] for i in cited], [*before, *turns[: cited[-1]]])
-    if not grounding.supports(said, content) or is_instruction(grounding.nearest(said, content)):
+    basis = grounding.evidence_of([turns[i] for i in cited], [*before, *turns[: cited[-1]]])
+    if not grounding.supports(basis, content) or is_instruction(grounding.nearest(basis, content)):
         return "not said, or said as an instruction"
-    found = _meant(item, content, said, [turns[i] for i in cited])
-    return replace(found, turns=tuple(turns[i].key for i in cited))
+    statement = _meant(item, content, basis, [turns[i] for i in cited])
+    return replace(statement, turns=tuple(turns[i].key for i in cited))
 
 
 def _meant(
-    item: Mapping[str, Any], content: str, said: GroundingEvidence, cited: Sequence[Turn]
+    item: Mapping[str, Any], content: str, basis: GroundingEvidence, cited: Sequence[Turn]
 ) -> Extracted:
     """What a statement means by what the model says of it, as far as it was said."""
     last = cited[-1]
-    turned = grounding.turns_round(said, content)
+    turned = grounding.turns_round(basis, content)
     value = item.get("category")
     word = value.strip().lower() if isinstance(value, str) else ""
     name = clean(item.get("about"))
-    found = Extracted(
+    statement = Extracted(
         content=content,
         category=(word if word in CATEGORIES else category_of(content)),
         confidence=min(_confidence(item.get("confidence")), TURNED_CONFIDENCE if turned else 1.0),
-        event_time=_moment(item.get("event_time"), said, last.at),
-        entities=_entities(item.get("entities"), said),
+        event_time=_moment(item.get("event_time"), basis, last.at),
+        entities=_entities(item.get("entities"), basis),
         believed=_is_meant(item.get("assertion"), content, last),
-        about=(name if _is_name(name) and grounding.names(said, name) else ""),
+        about=(name if _is_name(name) and grounding.is_named(basis, name) else ""),
     )
-    if not found.believed:
-        return found
+    if not statement.believed:
+        return statement
     return replace(
-        found,
-        facts=_facts(item.get("facts"), said, found, last.at),
+        statement,
+        facts=_facts(item.get("facts"), basis, statement, last.at),
         corrects=_truth(item.get("corrects")) or bool(item.get("replaces")),
-        ended=_ended(item.get("replaces"), said),
+        ended=_ended(item.get("replaces"), basis),
     )
 
 
@@ -213,8 +214,8 @@ def clean(value: Any) -> str:
 
 def _cited(value: Any, content: str, turns: Sequence[Turn]) -> list[int]:
     """Places of the turns that a statement cites; the turn that says most of it when those do not exist."""
-    given = value if isinstance(value, list) else [value]
-    places = sorted({n - 1 for n in map(number_in, given) if n is not None and 0 < n <= len(turns)})
+    numbers = value if isinstance(value, list) else [value]
+    places = sorted({n - 1 for n in map(number_in, numbers) if n is not None and 0 < n <= len(turns)})
     best = _best_turn(content, turns)
     if places and (best in places or best is None or _says(turns[places[-1]], content) > 0):
         return places
@@ -280,7 +281,7 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _moment(value: Any, said: GroundingEvidence, at: datetime) -> datetime | None:
+def _moment(value: Any, basis: GroundingEvidence, at: datetime) -> datetime | None:
     """When it happened, if that can be: not absurdly far away, and said or worked out.
 
     A model reads the clocks of whoever spoke, and so what it tells without an offset is of their zone.
@@ -293,14 +294,14 @@ def _moment(value: Any, said: GroundingEvidence, at: datetime) -> datetime | Non
         absurd = abs(moment - at) > timedelta(days=365 * ABSURD_YEARS)
     except (ValueError, OverflowError, TypeError):
         return None
-    return None if absurd or not grounding.dated(said, moment) else moment
+    return None if absurd or not grounding.is_moment_said(basis, moment) else moment
 
 
-def _entities(value: Any, said: GroundingEvidence) -> tuple[str, ...]:
+def _entities(value: Any, basis: GroundingEvidence) -> tuple[str, ...]:
     """Names that were said, once each."""
-    given = value if isinstance(value, list) else []
-    names = {name.lower(): name for name in map(clean, given[: 5 * MOST_ENTITIES]) if _is_name(name)}
-    return tuple(name for name in names.values() if grounding.names(said, name))[:MOST_ENTITIES]
+    listed = value if isinstance(value, list) else []
+    names = {name.lower(): name for name in map(clean, listed[: 5 * MOST_ENTITIES]) if _is_name(name)}
+    return tuple(name for name in names.values() if grounding.is_named(basis, name))[:MOST_ENTITIES]
 
 
 def _is_name(name: str) -> bool:
@@ -325,27 +326,27 @@ def _is_meant(value: Any, content: str, turn: Turn) -> bool:
     return not (mine <= task or mine <= handed_over) or mine <= content_words(turn.content[:start])
 
 
-def _ended(value: Any, said: GroundingEvidence) -> tuple[Fact, ...]:
+def _ended(value: Any, basis: GroundingEvidence) -> tuple[Fact, ...]:
     """Facts that are said to be over, by the object that was named."""
-    return tuple(dict.fromkeys(Fact(*told) for told, _ in _triples(value, said)))[:MOST_FACTS]
+    return tuple(dict.fromkeys(Fact(*triple) for triple, _ in _triples(value, basis)))[:MOST_FACTS]
 
 
-def _facts(value: Any, said: GroundingEvidence, of: Extracted, at: datetime) -> tuple[Fact, ...]:
+def _facts(value: Any, basis: GroundingEvidence, of: Extracted, at: datetime) -> tuple[Fact, ...]:
     """Facts whose subject and object were said, as sure as their statement."""
-    found: dict[Fact, None] = {}
-    for told, item in _triples(value, said):
-        since, until = (_moment(item.get(name), said, at) for name in ("since", "until"))
-        found.setdefault(Fact(*told, _truth(item.get("functional")), of.confidence, since, until))
-    return tuple(found)[:MOST_FACTS]
+    facts: dict[Fact, None] = {}
+    for triple, item in _triples(value, basis):
+        since, until = (_moment(item.get(name), basis, at) for name in ("since", "until"))
+        facts.setdefault(Fact(*triple, _truth(item.get("functional")), of.confidence, since, until))
+    return tuple(facts)[:MOST_FACTS]
 
 
-def _triples(value: Any, said: GroundingEvidence) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
+def _triples(value: Any, basis: GroundingEvidence) -> Iterator[tuple[Triple, Mapping[str, Any]]]:
     """What was said of something, and all that the model tells of that."""
-    given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-    for item in given[: 5 * MOST_FACTS]:
+    items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    for item in items[: 5 * MOST_FACTS]:
         who, how, what = (clean(item.get(part)).lower() for part in ("subject", "predicate", "object"))
         named = all(map(_is_name, (who, how, what)))
-        if named and grounding.names(said, who) and grounding.supports(said, what):
+        if named and grounding.is_named(basis, who) and grounding.supports(basis, what):
             yield (who, how, what), item
 
 
@@ -366,14 +367,14 @@ def chosen(text: str, name: str, count: int) -> tuple[Chosen, ...] | Bad:
     >>> [one.name for one in chosen('{"approve": [2, 3, 9], "procedures": [1, 3]}', "approve", 3)]
     ['NO', 'YES', 'PROCEDURE']
     """
-    given = field_of(text, name)
-    if not isinstance(given, list):
+    numbers = field_of(text, name)
+    if not isinstance(numbers, list):
         return unusable(text, f'it holds no JSON object with a list "{name}" of numbers')
-    named = {number for number in map(number_in, given) if number is not None and 1 <= number <= count}
-    if given and not named:
+    named = {number for number in map(number_in, numbers) if number is not None and 1 <= number <= count}
+    if numbers and not named:
         return Bad(f'"{name}" names none of the memories by its number')
-    told = field_of(text, "procedures")
-    ways = {number_in(one) for one in told} if isinstance(told, list) else set()
+    procedures = field_of(text, "procedures")
+    ways = {number_in(number) for number in procedures} if isinstance(procedures, list) else set()
     return tuple(
         Chosen.NO if number not in named else Chosen.PROCEDURE if number in ways else Chosen.YES
         for number in range(1, count + 1)
@@ -387,8 +388,8 @@ def distilled(text: str, notes: Sequence[str], longest: int) -> str | Bad:
         return status
     if len(status) > longest or is_instruction(status):
         return Bad(f'"status" is no statement of at most {longest} characters')
-    given = [marks(note) for note in notes]
-    if marks(status).numbers - frozenset().union(*(one.numbers for one in given)):
+    note_marks = [marks(note) for note in notes]
+    if marks(status).numbers - frozenset().union(*(each.numbers for each in note_marks)):
         return Bad('"status" names a number that no note has')
     if not grounding.supports(grounding.evidence(tuple(notes)), status):
         return Bad('"status" says something that no note says')
@@ -403,26 +404,26 @@ def audited(text: str, texts: Sequence[str]) -> tuple[Proposal, ...] | Bad:
     >>> [(one.verb, one.places) for one in found]
     [('demote', (1,)), ('delete', (-1,))]
     """
-    given = field_of(text, "operations")
-    if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+    operations = field_of(text, "operations")
+    if not isinstance(operations, list) or not all(isinstance(each, Mapping) for each in operations):
         return unusable(text, 'it holds no JSON object with a list "operations" of objects')
-    return tuple(_proposal(one, texts) for one in given)
+    return tuple(_proposal(operation, texts) for operation in operations)
 
 
-def _proposal(given: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
-    ids = given.get("ids")
-    numbers = [number_in(one) for one in ids] if isinstance(ids, list) else []
+def _proposal(operation: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
+    ids = operation.get("ids")
+    numbers = [number_in(id_) for id_ in ids] if isinstance(ids, list) else []
     places = tuple(
         number - 1 if number is not None and 1 <= number <= len(texts) else -1 for number in numbers
     )
-    value = given.get("importance")
+    value = operation.get("importance")
     weight = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-    said = given.get("content")
-    content = clean(said) if isinstance(said, str) else ""
+    words = operation.get("content")
+    content = clean(words) if isinstance(words, str) else ""
     sources = tuple(texts[place] for place in places if place >= 0)
     if content and not (sources and grounding.supports(grounding.evidence(sources), content)):
         content = ""  # it says something that none of them says: the sandbox refuses a merge without words
-    return Proposal(str(given.get("op", "")).strip().lower(), places, weight, content)
+    return Proposal(str(operation.get("op", "")).strip().lower(), places, weight, content)
 
 
 # ---------------------------------------------------------------- answers to questions
@@ -430,7 +431,6 @@ def _proposal(given: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
 #
 # As in `answers.py` a model is not believed: places that do not exist, claims that rest on nothing and
 # instructions in the place of questions are dropped.
-
 
 MOST_QUESTIONS: Final = 4
 LONGEST_QUESTION: Final = 300
@@ -448,10 +448,10 @@ def ranked(text: str, count: int) -> tuple[int, ...] | Bad:
     >>> ranked('{"order": [3, 1, 1, 9]}', 3)
     (2, 0, 1)
     """
-    given = field_of(text, "order")
-    if not isinstance(given, list):
+    numbers = field_of(text, "order")
+    if not isinstance(numbers, list):
         return unusable(text, 'it holds no JSON object with a list "order" of numbers')
-    named = _places(given, count)
+    named = _places(numbers, count)
     if not named:
         return Bad('"order" names none of the memories by its number')
     return (*named, *(place for place in range(count) if place not in named))
@@ -473,28 +473,28 @@ def expanded(text: str, question: str) -> tuple[str, ...] | Bad:
 
 def _texts(text: str, name: str, question: str, most: int, longest: int) -> tuple[str, ...] | Bad:
     """The texts of a list, each once, none too long or a command; without the question itself."""
-    given = field_of(text, name)
-    if not isinstance(given, list):
+    listed = field_of(text, name)
+    if not isinstance(listed, list):
         return unusable(text, f'it holds no JSON object with a list "{name}" of texts')
-    found = {
-        normalized(one): one
-        for one in map(clean, given[: 5 * most])
-        if 0 < len(one) <= longest and not is_instruction(one)
+    texts = {
+        normalized(words): words
+        for words in map(clean, listed[: 5 * most])
+        if 0 < len(words) <= longest and not is_instruction(words)
     }
-    found.pop(normalized(question), None)
-    return tuple(found.values())[:most]
+    texts.pop(normalized(question), None)
+    return tuple(texts.values())[:most]
 
 
 def synthesized(text: str, count: int) -> tuple[Cited, ...] | Bad:
     """The claims that cite something they were given; `count` is how much that was."""
-    given = field_of(text, "claims")
-    if not isinstance(given, list):
+    listed = field_of(text, "claims")
+    if not isinstance(listed, list):
         return unusable(text, 'it holds no JSON object with a list "claims"')
-    claims = [_claim(one, count) for one in given[:MOST_CLAIMS]]
-    kept = tuple(claim for claim in claims if claim is not None)
-    if given and not kept:
+    claims = [_claim(item, count) for item in listed[:MOST_CLAIMS]]
+    cited = tuple(claim for claim in claims if claim is not None)
+    if listed and not cited:
         return Bad('no item of "claims" has a text "claim" and a list "memories" of numbers it was given')
-    return kept
+    return cited
 
 
 def summarized(text: str, texts: Sequence[str], words: int) -> str | Bad:
@@ -525,7 +525,7 @@ def _claim(item: Any, count: int) -> Cited | None:
     return Cited(words, places) if fits and places else None
 
 
-def _places(given: list[Any], count: int) -> tuple[int, ...]:
+def _places(values: list[Any], count: int) -> tuple[int, ...]:
     """Places from 0 of the numbers that exist, each once."""
-    numbers = (number_in(one) for one in given)
+    numbers = (number_in(value) for value in values)
     return tuple(dict.fromkeys(n - 1 for n in numbers if n is not None and 0 < n <= count))

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 # `Form` is how one is spoken to, and `simpler` the next form to try when a service says that it does not
 # know something, or fails at it. What was found out is kept in the file.
 
-
 SCHEMA, OBJECT_SCHEMA, OBJECT, PLAIN = "json_schema", "json_object_schema", "json_object", "plain"
 STRUCTURES: Final = (SCHEMA, OBJECT_SCHEMA, OBJECT, PLAIN)
 """How an answer's shape is asked for, the strictest first; `plain` only in the words of the prompt."""
@@ -88,7 +87,7 @@ class Form:
         return f"{self.structure} {self.limit or '-'} {'tempered' if self.tempered else '-'}"
 
     @classmethod
-    def of(cls, told: str) -> Form:
+    def of(cls, text: str) -> Form:
         """The form that was written down; the usual one when nobody wrote one that is known.
 
         >>> Form.of(str(Form("plain", "", tempered=False))) == Form("plain", "", tempered=False)
@@ -96,7 +95,7 @@ class Form:
         >>> Form.of("") == Form.of("xml - -") == Form()
         True
         """
-        match told.split():
+        match text.split():
             case [structure, limit, tempered] if structure in STRUCTURES:
                 return cls(structure, limit.removeprefix("-"), tempered == "tempered")
         return cls()
@@ -116,7 +115,7 @@ def body(question: ModelRequest, form: Form) -> dict[str, Any]:
     """The request in a service's form."""
     request: dict[str, Any] = {
         "model": question.model,
-        "messages": [{"role": said.role, "content": said.content} for said in question.messages],
+        "messages": [{"role": message.role, "content": message.content} for message in question.messages],
         "stream": False,
     }
     if form.limit:
@@ -145,14 +144,14 @@ def simpler(form: Form, status: int, complaint: str) -> Form | None:
     """
     if status not in UNKNOWN_PARAMETER:
         return None
-    said = complaint.lower()
-    if any(word in said for word in STRUCTURE_WORDS):
+    words = complaint.lower()
+    if any(word in words for word in STRUCTURE_WORDS):
         return looser(form)
-    if "max_completion_tokens" in said and form.limit == "max_tokens":
+    if "max_completion_tokens" in words and form.limit == "max_tokens":
         return replace(form, limit="max_completion_tokens")
-    if "max_tokens" in said and form.limit:
+    if "max_tokens" in words and form.limit:
         return replace(form, limit="")
-    if "temperature" in said and form.tempered:
+    if "temperature" in words and form.tempered:
         return replace(form, tempered=False)
     return None
 
@@ -319,12 +318,12 @@ class ChatClient:
         service: Service,
         clock: Clock,
         wait: Callable[[float], None] = time.sleep,
-        kept: Spending | None = None,
+        spending: Spending | None = None,
     ) -> None:
         self._service = service
         self._clock = clock
         self._wait = wait
-        self._kept = kept
+        self._spending = spending
         self._forms: dict[str, Form] = {}
         """How each model is spoken to; only what has worked."""
         self._stumbled: set[str] = set()
@@ -332,10 +331,10 @@ class ChatClient:
 
     def form(self, model: str) -> Form | None:
         """How a model is spoken to, once that is known."""
-        if model not in self._forms and self._kept is not None:
+        if model not in self._forms and self._spending is not None:
             with suppress(EngramError):  # what was found out before is a help, no more
-                if told := self._kept.form(self._known_as(model)):
-                    self._forms[model] = Form.of(told)
+                if stored := self._spending.form(self._known_as(model)):
+                    self._forms[model] = Form.of(stored)
         return self._forms.get(model)
 
     def ask(self, question: ModelRequest, deadline: float) -> ModelReply | Failed:
@@ -381,9 +380,9 @@ class ChatClient:
     def _learn(self, model: str, form: Form) -> None:
         if self._forms.get(model) != form:
             self._forms[model] = form
-            if self._kept is not None:
+            if self._spending is not None:
                 with suppress(EngramError):
-                    self._kept.keep_form(self._known_as(model), str(form))
+                    self._spending.keep_form(self._known_as(model), str(form))
 
     def _known_as(self, model: str) -> str:
         return f"{self._service.place} {model}"
@@ -398,12 +397,12 @@ class ChatClient:
         if got.status != OK:
             following = simpler(form, got.status, got.raw.decode("utf-8", errors="replace"))
             return following or self._problem(got)
-        said = read(got.raw)
-        if isinstance(said, str):
-            return Failed(self._says(said), again=True, worked=True)
-        if not said.text.strip() and not said.refused and question.model not in self._forms:
-            return looser(form) or said  # what asks for a shape and gets nothing was not understood
-        return said
+        reply = read(got.raw)
+        if isinstance(reply, str):
+            return Failed(self._says(reply), again=True, worked=True)
+        if not reply.text.strip() and not reply.refused and question.model not in self._forms:
+            return looser(form) or reply  # what asks for a shape and gets nothing was not understood
+        return reply
 
     def _within(
         self, seconds: float, method: str, path: str, content: Mapping[str, object] | None

@@ -62,90 +62,90 @@ def evidence_of(cited: Sequence[Turn], context: Sequence[Turn] = ()) -> Groundin
 def evidence(texts: Iterable[str], days: tuple[date, ...] = ()) -> GroundingEvidence:
     """What texts say, made ready."""
     text = "\n".join(texts)
-    found = marks(text)
+    marked = marks(text)
     return GroundingEvidence(
         sentences=tuple(sentences(text)),
         terms=content_words(text),
-        words=found.words,
+        words=marked.words,
         named=frozenset(entity.name.lower() for entity in entities(text)),
-        numbers=_plain_numbers(found.numbers),
+        numbers=_plain_numbers(marked.numbers),
         days=days,
         speaks_of_time=pattern("data/when.txt").search(text.lower()) is not None,
     )
 
 
-def supports(said: GroundingEvidence, statement: str) -> bool:
+def supports(basis: GroundingEvidence, statement: str) -> bool:
     """Whether a statement is borne out by what was said.
 
-    >>> said = evidence(["I moved to Berlin with my 2 cats"])
-    >>> supports(said, "User moved to Berlin"), supports(said, "User moved to Bern")
+    >>> basis = evidence(["I moved to Berlin with my 2 cats"])
+    >>> supports(basis, "User moved to Berlin"), supports(basis, "User moved to Bern")
     (True, False)
-    >>> supports(said, "User has 3 cats"), supports(said, "User is a famous painter")
+    >>> supports(basis, "User has 3 cats"), supports(basis, "User is a famous painter")
     (False, False)
     """
     rest, days = without_dates(statement)
     return (
-        all(dates(said, day) for day in days)
-        and _numbers_said(said, rest)
-        and share(said, rest) >= LEAST_SAID
-        and all(_is_said(said, name) for name in _names(rest))
+        all(is_day_said(basis, day) for day in days)
+        and _numbers_said(basis, rest)
+        and said_share(basis, rest) >= LEAST_SAID
+        and all(_is_name_said(basis, name) for name in _names(rest))
     )
 
 
-def share(said: GroundingEvidence, statement: str) -> float:
+def said_share(basis: GroundingEvidence, statement: str) -> float:
     """Which share of a statement's words was said; 1 when it has none of its own."""
     words = content_words(_CLOCK_TIME.sub(" ", statement)) - _reporting()
     words = frozenset(word for word in words if not word.isdecimal())  # numbers are checked by themselves
-    return len(words & said.terms) / len(words) if words else 1.0
+    return len(words & basis.terms) / len(words) if words else 1.0
 
 
-def dates(said: GroundingEvidence, day: Day) -> bool:
+def is_day_said(basis: GroundingEvidence, day: Day) -> bool:
     """Whether a date was said, or can have been worked out from what was said."""
-    if day.year is None or str(day.year) in said.numbers:
-        return day.day is None or str(day.day) in said.numbers or said.speaks_of_time
-    if not said.days:
+    if day.year is None or str(day.year) in basis.numbers:
+        return day.day is None or str(day.day) in basis.numbers or basis.speaks_of_time
+    if not basis.days:
         return False
-    if any(_gap(day, when) == 0 for when in said.days):
+    if any(_gap(day, when) == 0 for when in basis.days):
         return True
-    if any(str(abs(day.year - when.year)) in said.numbers for when in said.days):
-        return said.speaks_of_time
-    return said.speaks_of_time and any(_is_near(day, when) for when in said.days)
+    if any(str(abs(day.year - when.year)) in basis.numbers for when in basis.days):
+        return basis.speaks_of_time
+    return basis.speaks_of_time and any(_is_near(day, when) for when in basis.days)
 
 
-def dated(said: GroundingEvidence, moment: datetime) -> bool:
+def is_moment_said(basis: GroundingEvidence, moment: datetime) -> bool:
     """The same for a moment."""
-    return dates(said, Day(moment.year, moment.month, moment.day))
+    return is_day_said(basis, Day(moment.year, moment.month, moment.day))
 
 
-def names(said: GroundingEvidence, name: str) -> bool:
+def is_named(basis: GroundingEvidence, name: str) -> bool:
     """Whether somebody or something was named, in any case of letters.
 
-    >>> said = evidence(["I met Bob Smith in src/app.py"])
-    >>> names(said, "bob smith"), names(said, "user"), names(said, "Eve")
+    >>> basis = evidence(["I met Bob Smith in src/app.py"])
+    >>> is_named(basis, "bob smith"), is_named(basis, "user"), is_named(basis, "Eve")
     (True, True, False)
     """
-    return _numbers_said(said, name) and _is_said(said, name.lower())
+    return _numbers_said(basis, name) and _is_name_said(basis, name.lower())
 
 
-def turns_round(said: GroundingEvidence, statement: str) -> bool:
+def turns_round(basis: GroundingEvidence, statement: str) -> bool:
     """Whether a statement affirms what its nearest sentence denies, or denies what it affirms.
 
-    >>> said = evidence(["I don't drink coffee.", "I like tea."])
-    >>> turns_round(said, "User drinks coffee"), turns_round(said, "User avoids coffee")
+    >>> basis = evidence(["I don't drink coffee.", "I like tea."])
+    >>> turns_round(basis, "User drinks coffee"), turns_round(basis, "User avoids coffee")
     (True, False)
     """
-    best = nearest(said, statement)
+    best = nearest(basis, statement)
     return bool(best) and _denies(best) != _denies(statement)
 
 
-def nearest(said: GroundingEvidence, statement: str) -> str:
+def nearest(basis: GroundingEvidence, statement: str) -> str:
     """The sentence that shares most words with a statement; empty when none shares any.
 
     >>> nearest(evidence(["I don't drink coffee. I like tea."]), "User likes tea")
     'I like tea.'
     """
     words = content_words(statement)
-    best = max(said.sentences, key=lambda sentence: len(words & content_words(sentence)), default="")
+    best = max(basis.sentences, key=lambda sentence: len(words & content_words(sentence)), default="")
     return best if words & content_words(best) else ""
 
 
@@ -155,11 +155,11 @@ def without_dates(statement: str) -> tuple[str, list[Day]]:
     >>> without_dates("Anna left on 7 May 2023, not in 2021")
     ('Anna left on  , not in  ', [Day(year=2023, month=5, day=7), Day(year=2021, month=None, day=None)])
     """
-    found: list[Day] = []
+    days: list[Day] = []
     for shape in _DATES:
-        found += (_day(match) for match in shape.finditer(statement))
+        days += (_day(match) for match in shape.finditer(statement))
         statement = shape.sub(" ", statement)
-    return statement, found
+    return statement, days
 
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -214,14 +214,14 @@ def _is_near(day: Day, when: date) -> bool:
     return day.day is None and day.year is not None and abs(day.year - when.year) <= NEAR_YEARS
 
 
-def _numbers_said(said: GroundingEvidence, statement: str) -> bool:
-    rest = _CLOCK_TIME.sub(lambda match: "" if _hour_said(said, int(match[1])) else match[0], statement)
-    return _plain_numbers(marks(rest).numbers) <= said.numbers
+def _numbers_said(basis: GroundingEvidence, statement: str) -> bool:
+    rest = _CLOCK_TIME.sub(lambda match: "" if _hour_said(basis, int(match[1])) else match[0], statement)
+    return _plain_numbers(marks(rest).numbers) <= basis.numbers
 
 
-def _hour_said(said: GroundingEvidence, hour: int) -> bool:
+def _hour_said(basis: GroundingEvidence, hour: int) -> bool:
     """Whether "15:00" may be what "at 3 pm" became."""
-    return bool({str(hour), str(hour % _HALF_DAY), str(hour % _HALF_DAY + _HALF_DAY)} & said.numbers)
+    return bool({str(hour), str(hour % _HALF_DAY), str(hour % _HALF_DAY + _HALF_DAY)} & basis.numbers)
 
 
 def _plain_numbers(numbers: Iterable[str]) -> frozenset[str]:
@@ -231,16 +231,16 @@ def _plain_numbers(numbers: Iterable[str]) -> frozenset[str]:
 
 def _names(statement: str) -> Iterator[str]:
     """What is written like a name: with a capital inside a sentence, or by the rules for names anywhere."""
-    first = {_bare(match[0]) for one in sentences(statement) if (match := _FIRST_WORD.search(one))}
+    first = {_bare(match[0]) for sentence in sentences(statement) if (match := _FIRST_WORD.search(sentence))}
     yield from marks(statement).names - first
     yield from (entity.name.lower() for entity in entities(statement))
 
 
-def _is_said(said: GroundingEvidence, name: str) -> bool:
-    if name in said.words or name in said.named:
+def _is_name_said(basis: GroundingEvidence, name: str) -> bool:
+    if name in basis.words or name in basis.named:
         return True
     words = content_words(_LIKENESS.sub("", name)) - _reporting()
-    return words <= said.terms
+    return words <= basis.terms
 
 
 def _bare(word: str) -> str:
@@ -264,14 +264,14 @@ MOST_STARTS: Final = 12
 DEEPEST: Final = 40
 
 
-def values(text: str) -> Iterator[Any]:
+def json_values(text: str) -> Iterator[Any]:
     """The lists and objects in a text.
 
-    >>> next(values("Sure! ```json {'a': [1, 2,], b: True} ```"))
+    >>> next(json_values("Sure! ```json {'a': [1, 2,], b: True} ```"))
     {'a': [1, 2], 'b': True}
-    >>> next(values('{"items": [{"a": 1}, {"a": 2}, {"a": '))
+    >>> next(json_values('{"items": [{"a": 1}, {"a": 2}, {"a": '))
     {'items': [{'a': 1}, {'a': 2}]}
-    >>> list(values("no value here"))
+    >>> list(json_values("no value here"))
     []
     """
     plain = _THOUGHTS.sub(" ", text[:LONGEST])
@@ -283,9 +283,9 @@ def values(text: str) -> Iterator[Any]:
         starts += 1
         if starts > MOST_STARTS:
             return
-        found, end = _value_at(plain, match.start())
-        if found is not None:
-            yield found
+        value, end = _value_at(plain, match.start())
+        if value is not None:
+            yield value
 
 
 # What a model thinks aloud is no answer; some formats show only its end, a cut answer only its beginning.
@@ -353,9 +353,10 @@ def _forgiven(text: str, start: int) -> tuple[Any, int]:
 
 def _cut_off(holders: list[Any], keys: list[str | None]) -> Any:
     """What was open when the text ended, without the item of a list that was under way."""
-    whole = next((at for at, one in enumerate(holders) if isinstance(one, list)), len(holders) - 1)
-    for at in range(whole):
-        holders[at][keys[at]] = holders[at + 1]
+    lists = (index for index, holder in enumerate(holders) if isinstance(holder, list))
+    whole = next(lists, len(holders) - 1)
+    for index in range(whole):
+        holders[index][keys[index]] = holders[index + 1]
     return holders[0]
 
 
@@ -364,7 +365,7 @@ def _word(match: re.Match[str]) -> Any:
     bare = match["bare"]
     if not bare:
         text = match["double"] or match["single"] or ""
-        return _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else _ESCAPES.get(one[2], one[2]), text)
+        return _ESCAPE.sub(lambda esc: chr(int(esc[1], 16)) if esc[1] else _ESCAPES.get(esc[2], esc[2]), text)
     if bare.lower() in _LITERALS:
         return _LITERALS[bare.lower()]
     try:

@@ -76,21 +76,21 @@ def extract(turns: Sequence[Turn], before: Sequence[Turn] = ()) -> Prompt:
 
 def asking(name: str, **values: str | int | Sequence[str]) -> Prompt:
     """A question about what is given: a text is one line of data, several are numbered."""
-    return _rendered(name, **{key: _given(value) for key, value in values.items()})
+    return _rendered(name, **{key: _as_text(value) for key, value in values.items()})
 
 
-def _given(value: str | int | Sequence[str]) -> str:
+def _as_text(value: str | int | Sequence[str]) -> str:
     if isinstance(value, int):
         return str(value)
     return data(value) if isinstance(value, str) else _numbered(value)
 
 
-def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
+def repair(prompt: Prompt, answer: str, problem: str) -> Prompt:
     """The same question again, with the answer that did not fit and what was wrong with it."""
-    said = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()
+    cut = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()
     mistake = _filled(_parts("repair")["User"], {"problem": problem})
-    messages = (*asked.messages, ChatMessage("assistant", said or "(nothing)"), ChatMessage("user", mistake))
-    return Prompt(asked.name, messages, asked.schema)
+    turns = ChatMessage("assistant", cut or "(nothing)"), ChatMessage("user", mistake)
+    return Prompt(prompt.name, (*prompt.messages, *turns), prompt.schema)
 
 
 def data(value: Any) -> str:
@@ -154,10 +154,10 @@ def shortened(text: str, longest: int) -> str:
 
 def _rendered(name: str, **values: str) -> Prompt:
     parts = _parts(name)
-    known = values | {"categories": ", ".join(CATEGORIES)}
+    fields = values | {"categories": ", ".join(CATEGORIES)}
     messages = (
-        ChatMessage("system", _filled(parts["System"], known)),
-        ChatMessage("user", _filled(parts["User"], known)),
+        ChatMessage("system", _filled(parts["System"], fields)),
+        ChatMessage("user", _filled(parts["User"], fields)),
     )
     return Prompt(name, messages, _schema(name))
 
