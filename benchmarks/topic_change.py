@@ -70,7 +70,7 @@ def cases(path: Path, embedder: Any) -> Iterator[Case]:
             space, vectors = embedder.embed([text, *following.sentences(text)])
             if recent:
                 lately = np.stack(recent[-following.LATELY :])
-                found = following.signs(text, before, vectors, lately, space.key)
+                found = following.read_signs(text, before, vectors, lately, space.key)
                 near = float(vectors[0] @ recent[-1])
                 to_centroid = float(vectors[0] @ unit(centroid))
                 yield Case(found, near, to_centroid, mark == SHIFT, is_elliptic(text))

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from engram.config import Config
-from engram.context.recall_pack import PackRequest, build
+from engram.context.recall_pack import PackRequest, build_pack
 from engram.index import SignatureIndex
 from engram.model.context import RecallPack
 from engram.model.memory import Filters, Forms, Memory
@@ -66,7 +66,7 @@ def pack(memories: Sequence[Memory], config: Config | None = None, **asked: Any)
     """The pack of these memories."""
     tools = tools_with(memories, config)
     try:
-        return build(PackRequest(ANY, **asked), tools)
+        return build_pack(PackRequest(ANY, **asked), tools)
     finally:
         tools.store.close()
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engram.config import ContextConfig
-from engram.context.budget import find
+from engram.context.budget import find_model
 from engram.context.build import PromptRequest
 from engram.model.memory import Forms, Memory, Priority
 from engram.model.recall import Hit, Trust
@@ -46,4 +46,4 @@ def sentences(count: int) -> list[str]:
 
 def asked(message: str = "Which port?", model: str = "gpt-4o", **more: Any) -> PromptRequest:
     """A request for a prompt."""
-    return PromptRequest(message, find(model), more.pop("settings", ContextConfig()), **more)
+    return PromptRequest(message, find_model(model), more.pop("settings", ContextConfig()), **more)

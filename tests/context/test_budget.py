@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import ContextConfig
-from engram.context.budget import Need, allot, budget_of, find, memories_for, reserve_of
+from engram.context.budget import Need, allot, budget_of, find_model, memories_for, reserve_of
 from engram.model.context import SECTIONS
 from tests.tables import every
 
@@ -75,11 +75,11 @@ def test_never_more_is_given_than_is_free_or_wanted(free: int, needs: dict[str, 
     [("gpt-4", 2_048), ("gpt-4o", 4_096), ("claude-opus-5", 16_384), ("unknown", 4_000), ("llama2", 1_024)],
 )
 def test_the_reply_has_its_reserve(model: str, reserve: int) -> None:
-    assert reserve_of(find(model), SETTINGS) == reserve
+    assert reserve_of(find_model(model), SETTINGS) == reserve
 
 
 def test_an_estimate_leaves_a_margin_and_a_wish_is_bounded_by_the_window() -> None:
-    model = find("gpt-4")
+    model = find_model("gpt-4")
 
     assert budget_of(model, SETTINGS, None, exact=True) == 8_192 - 2_048
     assert budget_of(model, SETTINGS, None, exact=False) == 8_192 - 2_048 - 308

@@ -6,12 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.context.budget import Ruler
-from engram.context.history import KeptHistory, ToldHistory, compress, exchanges, line, plain
+from engram.context.history import (
+    HistoryLimits,
+    ShortenedHistory,
+    compress,
+    exchange_line,
+    exchanges,
+    without_long_code,
+)
 from engram.model.capture import Part
 from engram.model.context import Message
 
 RULER = Ruler("o200k")
-KEEP = KeptHistory()
+KEEP = HistoryLimits()
 PARTS = (Part.USER, Part.ASSISTANT)
 CODE = "```python\n" + "\n".join(f"value_{number} = {number}" for number in range(12)) + "\n```"
 
@@ -38,7 +45,7 @@ def talk(exchanges_: int) -> list[Message]:
     return said
 
 
-def text_of(told: ToldHistory) -> str:
+def text_of(told: ShortenedHistory) -> str:
     return "\n".join([*told.lines, *(one.content for one in told.verbatim)])
 
 
@@ -75,7 +82,7 @@ def test_decisions_files_errors_and_figures_survive_a_line() -> None:
         ]
     )
 
-    told = line(one)
+    told = exchange_line(one)
 
     assert "\n" not in told
     assert "value_3" not in told
@@ -86,8 +93,8 @@ def test_decisions_files_errors_and_figures_survive_a_line() -> None:
 def test_short_code_stays_and_long_code_goes() -> None:
     short = "Use this:\n```\nx = 1\ny = 2\n```\n"
 
-    assert plain(short) == short
-    assert plain(f"Before.\n{CODE}\nAfter.") == "Before.\n\nAfter."
+    assert without_long_code(short) == short
+    assert without_long_code(f"Before.\n{CODE}\nAfter.") == "Before.\n\nAfter."
 
 
 def test_several_messages_in_a_row_are_one_exchange() -> None:
@@ -126,7 +133,7 @@ def test_without_an_answer_of_the_model_rules_write_it() -> None:
 def test_a_history_never_takes_more_than_its_room(
     said: list[tuple[Part, str]], room: int, whole: int, lines: int
 ) -> None:
-    told = compress([Message(part, text) for part, text in said], room, RULER, KeptHistory(whole, lines))
+    told = compress([Message(part, text) for part, text in said], room, RULER, HistoryLimits(whole, lines))
 
     assert told.tokens <= room
     assert told.shown <= told.of
@@ -140,4 +147,4 @@ def test_less_room_tells_less_but_keeps_the_last_words_longest() -> None:
 
     assert [last in text_of(one) for one in sizes] == [True, True, True, False, False]
     assert sizes[3].lines
-    assert sizes[4] == ToldHistory(of=20)
+    assert sizes[4] == ShortenedHistory(of=20)

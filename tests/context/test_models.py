@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engram.context.budget import find, known
+from engram.context.budget import find_model, known_models
 from engram.errors import ConfigError
 from engram.text.tokens import families
 from tests.tables import every
@@ -40,7 +40,7 @@ from tests.tables import every
     ],
 )
 def test_a_name_is_understood(name: str, window: int, output: int, tokenizer: str, provider: str) -> None:
-    found = find(name)
+    found = find_model(name)
 
     assert (found.window, found.output, found.tokenizer, found.provider) == (
         window, output, tokenizer, provider,
@@ -50,19 +50,19 @@ def test_a_name_is_understood(name: str, window: int, output: int, tokenizer: st
 
 @every("name", ["", "acme-large-4", "my own model", "---", "🙂"])
 def test_an_unknown_model_is_taken_for_a_small_one(name: str) -> None:
-    found = find(name)
+    found = find_model(name)
 
     assert (found.window, found.output, found.family) == (32_000, 4_000, "")
 
 
 def test_every_entry_makes_sense() -> None:
-    models = known()
+    models = known_models()
 
     assert len(models) > 250
     assert {one.tokenizer for one in models} <= {*families()}
     assert [one.family for one in models if not 1_000 <= one.output <= one.window <= 10_000_000] == []
     assert [one.family for one in models if not 1.0 <= one.caution <= 1.5] == []
-    assert [one.family for one in models if find(one.family).family != one.family] == []
+    assert [one.family for one in models if find_model(one.family).family != one.family] == []
 
 
 def test_a_user_adds_models_of_their_own_and_changes_known_ones(tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_a_user_adds_models_of_their_own_and_changes_known_ones(tmp_path: Path) 
         encoding="utf-8",
     )
 
-    assert find("tiny-one:3b", str(own)).window == 2_000
-    assert find("gpt-4o-mini", str(own)).tokenizer == "qwen"
-    assert find("gpt-4.1", str(own)).provider == "openai"
+    assert find_model("tiny-one:3b", str(own)).window == 2_000
+    assert find_model("gpt-4o-mini", str(own)).tokenizer == "qwen"
+    assert find_model("gpt-4.1", str(own)).provider == "openai"
 
 
 @every("text", ["[home", "home = 3", '[home]\n"x" = { windows = 3 }', '[home]\n"x" = { window = "3" }',
@@ -85,9 +85,9 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str) -> None:
     own.write_text(text, encoding="utf-8")
 
     with pytest.raises(ConfigError, match=r"file of models"):
-        find("x", str(own))
+        find_model("x", str(own))
 
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(ConfigError, match=r"nowhere.toml cannot be read"):
-        find("x", "nowhere.toml")
+        find_model("x", "nowhere.toml")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.context.recall_pack import PackRequest, build
+from engram.context.recall_pack import PackRequest, build_pack
 from engram.errors import AccessDenied
 from engram.model.memory import Priority
 from engram.model.scope import Scope
@@ -40,7 +40,7 @@ def test_a_file_gives_the_bytes_that_the_store_without_one_gives(tmp_path: Path)
     for one in reversed(kept):
         put(file, one)
 
-    written = build(PackRequest(ANY, **asked), replace(tools, store=file))
+    written = build_pack(PackRequest(ANY, **asked), replace(tools, store=file))
 
     assert written == pack(kept, **asked)
     assert written.words > 400

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.context.budget import CLOSING, HEADINGS, Ruler, reflection
-from engram.context.build import Packed, offers, pack
+from engram.context.budget import CLOSING, HEADINGS, Ruler, reflection_line
+from engram.context.build import Packed, offers, pack_offers
 from engram.model.context import Knowing
 from engram.model.knowledge import Abstraction, Gist
 from engram.model.memory import Memory, Status
@@ -26,8 +26,8 @@ OFFERED, _ = offers(HITS, VITAL)
 
 def packed(room: int, contents: list[str] | None = None, standing: list[Memory] | None = None) -> Packed:
     if contents is None:
-        return pack(OFFERED, room, RULER, 500)
-    return pack(offers(hits(contents), standing or [])[0], room, RULER, 500)
+        return pack_offers(OFFERED, room, RULER, 500)
+    return pack_offers(offers(hits(contents), standing or [])[0], room, RULER, 500)
 
 
 def test_a_memory_is_data_in_a_block_of_its_own() -> None:
@@ -120,7 +120,7 @@ def test_the_tree_says_what_was_left_out() -> None:
         paragraph="A cluster of servers.",
     )
 
-    small, tiny = (pack(offered, room, RULER, 500, tree) for room in (300, 45))
+    small, tiny = (pack_offers(offered, room, RULER, 500, tree) for room in (300, 45))
 
     assert "Sixty servers and their ports." in small.text
     assert "Cooking" not in small.text
@@ -130,7 +130,7 @@ def test_the_tree_says_what_was_left_out() -> None:
     assert "servers" in tiny.text
     assert tiny.tokens <= 45
     assert not tiny.shown
-    everything = pack(offered, 100_000, RULER, 500, tree)
+    everything = pack_offers(offered, 100_000, RULER, 500, tree)
     assert len(everything.shown) == 60
     assert "rack" not in everything.text
 
@@ -141,7 +141,7 @@ def test_the_tree_takes_nothing_from_the_best(room: int, more: int) -> None:
     order = ("label", "key_fact", "summary", "content")
 
     def best(size: int) -> int:
-        made = pack(OFFERED, size, RULER, 500, tree)
+        made = pack_offers(OFFERED, size, RULER, 500, tree)
         assert made.tokens <= size
         return next((order.index(one.form) for one in made.shown if one.id == HITS[0].memory.id), -1)
 
@@ -151,14 +151,14 @@ def test_the_tree_takes_nothing_from_the_best(room: int, more: int) -> None:
 def test_at_most_so_many_memories_are_told() -> None:
     offered, _ = offers(HITS, [])
 
-    assert len(pack(offered, 100_000, RULER, 7).shown) == 7
+    assert len(pack_offers(offered, 100_000, RULER, 7).shown) == 7
 
 
 def test_doubt_and_gaps_are_said() -> None:
     challenged = replace(memory("Anna lives in Rome"), status=Status.CHALLENGED)
 
     assert 'status="challenged"' in packed(1_000, [], [challenged]).text
-    assert reflection(None) == reflection(Knowing("tea")) == ""
-    assert reflection(Knowing("tea", gaps=("who\nmakes it",))) == (
+    assert reflection_line(None) == reflection_line(Knowing("tea")) == ""
+    assert reflection_line(Knowing("tea", gaps=("who\nmakes it",))) == (
         "Not known about tea: who makes it. Ask rather than assume."
     )

@@ -20,8 +20,8 @@ from engram.context.resume import (
     WORKING_RELEVANCE,
     ResumeRequest,
     allot,
+    category_gain,
     choose,
-    gain,
     relevance,
     resume,
     room_for,
@@ -96,7 +96,7 @@ def test_shares_are_kept(wanted: list[int], budget: int) -> None:
     ],
 )
 def test_some_kinds_of_memories_gain(fields: dict[str, Any], gained: float) -> None:
-    assert gain(made("tea", **fields)) == gained
+    assert category_gain(made("tea", **fields)) == gained
 
 
 @every(
@@ -114,7 +114,7 @@ def test_some_kinds_of_memories_gain(fields: dict[str, Any], gained: float) -> N
 def test_the_core_needs_its_nearness(nearness: float, category: str, is_told: bool) -> None:
     one = made("tea", category=category)
 
-    assert bool(choose([(nearness + gain(one), one)], CORE_RELEVANCE, 20)) is is_told
+    assert bool(choose([(nearness + category_gain(one), one)], CORE_RELEVANCE, 20)) is is_told
 
 
 @every(("nearness", "is_told"), [(0.19, False), (0.20, True), (0.21, True)])

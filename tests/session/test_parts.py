@@ -26,7 +26,7 @@ from engram.session.following import (
     WorkingMemoryRules,
     decayed,
     is_elliptic,
-    need,
+    need_of_talk,
     speech_of,
 )
 from engram.testing import START
@@ -201,7 +201,7 @@ def test_the_longer_away_the_weaker(lost: float, activation: float) -> None:
 def moved(*vectors: Floats) -> following.Momentum:
     found = None
     for vector in vectors:
-        found = following.moved(found, SPACE, vector)
+        found = following.momentum_after(found, SPACE, vector)
     assert found is not None
     return found
 
@@ -223,15 +223,15 @@ def test_confidence_grows_on_a_steady_course_and_falls_on_a_turn() -> None:
 def test_an_ok_hardly_moves_anything() -> None:
     talk = moved(X, X)
 
-    assert following.moved(talk, SPACE, Y, weight=0.0).centroid.tolist() == talk.centroid.tolist()  # type: ignore[union-attr]
+    assert following.momentum_after(talk, SPACE, Y, weight=0.0).centroid.tolist() == talk.centroid.tolist()  # type: ignore[union-attr]
 
 
 def test_words_nobody_knows_and_another_space() -> None:
     talk = moved(X)
     other = Space("other", 3)
 
-    assert following.moved(talk, SPACE, X * 0) is talk
-    assert following.moved(talk, other, Y).space == other  # type: ignore[union-attr]
+    assert following.momentum_after(talk, SPACE, X * 0) is talk
+    assert following.momentum_after(talk, other, Y).space == other  # type: ignore[union-attr]
 
 
 def test_a_question_leans_by_two_fifths_at_most_and_not_at_all_when_it_stands_alone() -> None:
@@ -279,7 +279,7 @@ def test_what_makes_sense_only_in_its_talk(message: str, elliptic: bool) -> None
 
 @given(st.text(max_size=200))
 def test_need_is_a_share(message: str) -> None:
-    assert 0.0 <= need(message) <= 1.0
+    assert 0.0 <= need_of_talk(message) <= 1.0
 
 
 # ---------------------------------------------------------------- anticipation
@@ -343,6 +343,6 @@ GAPS = (
     ],
 )
 def test_the_questions_worth_asking(names: tuple[str, ...], asked: int, due: str, keys: list[str]) -> None:
-    chosen = session_anticipation.choose(GAPS, names, asked, lambda key: key in due)
+    chosen = session_anticipation.choose_questions(GAPS, names, asked, lambda key: key in due)
 
     assert [gap.key for gap in chosen] == keys

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engram.model.memory import Space
 from engram.model.session import Anticipated, Origin, Restored
 from engram.rules.sealing import seal, unseal
-from engram.session.state import Ages, Meaning, State, fill, to_bytes
+from engram.session.state import Ages, Meaning, State, bring_back, to_bytes
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 from tests.tables import every
 
@@ -37,7 +37,7 @@ def lived() -> State:
 def test_a_short_sleep_changes_nothing(lived: State) -> None:
     woken, now = State(sequential_ids(), len), FakeClock().now()
 
-    restored = fill(woken, to_bytes(lived), timedelta(hours=3.9), Ages(), now)
+    restored = bring_back(woken, to_bytes(lived), timedelta(hours=3.9), Ages(), now)
 
     assert restored is Restored.WHOLE
     assert woken.history == lived.history
@@ -56,7 +56,9 @@ def test_a_short_sleep_changes_nothing(lived: State) -> None:
 def test_a_longer_sleep_weakens(lived: State) -> None:
     woken = State(sequential_ids(), len)
 
-    assert fill(woken, to_bytes(lived), timedelta(hours=8), Ages(), FakeClock().now()) is Restored.DECAYED
+    assert (
+        bring_back(woken, to_bytes(lived), timedelta(hours=8), Ages(), FakeClock().now()) is Restored.DECAYED
+    )
     assert [round(one.activation, 2) for one in woken.working.slots] == [0.84, 0.76]
     assert woken.history == lived.history
 
@@ -64,7 +66,9 @@ def test_a_longer_sleep_weakens(lived: State) -> None:
 def test_after_a_day_nothing_comes_back(lived: State) -> None:
     woken = State(sequential_ids(), len)
 
-    assert fill(woken, to_bytes(lived), timedelta(hours=24), Ages(), FakeClock().now()) is Restored.FRESH
+    assert (
+        bring_back(woken, to_bytes(lived), timedelta(hours=24), Ages(), FakeClock().now()) is Restored.FRESH
+    )
     assert (woken.history, woken.working.slots, woken.momentum) == ([], (), None)
 
 
@@ -72,7 +76,7 @@ def test_after_a_day_nothing_comes_back(lived: State) -> None:
 def test_what_cannot_be_read_is_a_fresh_start(body: bytes) -> None:
     woken = State(sequential_ids(), len)
 
-    assert fill(woken, body, timedelta(0), Ages(), FakeClock().now()) is Restored.FRESH
+    assert bring_back(woken, body, timedelta(0), Ages(), FakeClock().now()) is Restored.FRESH
     assert (woken.turns, woken.working.slots) == (0, ())
 
 
@@ -84,7 +88,7 @@ def test_wiping_leaves_nothing(lived: State) -> None:
 
 def test_vectors_keep_their_space(lived: State) -> None:
     woken = State(sequential_ids(), len)
-    fill(woken, to_bytes(lived), timedelta(0), Ages(), FakeClock().now())
+    bring_back(woken, to_bytes(lived), timedelta(0), Ages(), FakeClock().now())
 
     assert woken.momentum is not None
     assert woken.momentum.space == Space("hash", 64)

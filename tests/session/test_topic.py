@@ -87,8 +87,8 @@ def test_without_vectors_nothing_changes(state: State) -> None:
 
 
 def test_a_space_nobody_measured_is_judged_by_its_noise() -> None:
-    assert following.talk_of("somebody/768/1").mean == pytest.approx(0.2)
-    assert following.talk_of("engram-static-1/256/abc") == following.SPACES["engram-static-1"]
+    assert following.norms_of("somebody/768/1").mean == pytest.approx(0.2)
+    assert following.norms_of("engram-static-1/256/abc") == following.SPACES["engram-static-1"]
 
 
 @every("heading", lexicon.headings("topic_turns"))

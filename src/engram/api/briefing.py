@@ -9,7 +9,7 @@ from engram.api.commitments import loops
 from engram.api.conflicts import Conflicts
 from engram.context import recall_pack as packing
 from engram.context.budget import one_line
-from engram.context.recall_pack import matching
+from engram.context.recall_pack import matching_triggers
 from engram.context.resume import FORMS, ResumeRequest, in_workspace, resume, room_for
 from engram.errors import UnknownValue, WrongType
 from engram.model.context import BriefSection, RecallPack, Resume
@@ -81,9 +81,9 @@ def packed(
             for conflict in Conflicts(caller).list(CONFLICTS_LIMIT)
             if told(conflict.a) and told(conflict.b)
         ),
-        triggers=tuple(matching(said, caller.tools.store.triggers.known(view.access))),
+        triggers=tuple(matching_triggers(said, caller.tools.store.triggers.known(view.access))),
     )
-    pack = packing.build(asked, caller.tools)
+    pack = packing.build_pack(asked, caller.tools)
     caller.gate.shown(_lines(pack.sections))
     return pack
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.capture import change
-from engram.context.recall_pack import matching
+from engram.context.recall_pack import matching_triggers
 from engram.errors import (
     AccessDenied,
     EmptyContent,
@@ -264,7 +264,7 @@ class Triggers(Noun):
 
     def match(self, message: str) -> Found:
         """The triggers that a message sets off. Raises InvalidInput."""
-        return [trigger for trigger, _ in matching(screen.readable("message", message), self.list())]
+        return [trigger for trigger, _ in matching_triggers(screen.readable("message", message), self.list())]
 
     def _own(self, trigger_id: str) -> Trigger:
         trigger = self.get(trigger_id)

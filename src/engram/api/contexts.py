@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from engram.config import ContextConfig
 from engram.context import budget as context_budget
 from engram.context.budget import one_line
-from engram.context.build import PromptRequest, build
+from engram.context.build import PromptRequest, build_prompt
 from engram.errors import EmbedderError, WrongType
 from engram.lazily import dataclass
 from engram.model.context import (
@@ -103,7 +103,7 @@ class Contexts:
         advisor = self._caller.tools.advisor
         asked = PromptRequest(
             message=wanted.message,
-            model=context_budget.find(wanted.model or config.context.model, config.context.models_file),
+            model=context_budget.find_model(wanted.model or config.context.model, config.context.models_file),
             settings=config.context,
             system=wanted.system,
             history=self._history(wanted),
@@ -115,7 +115,7 @@ class Contexts:
             known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
             summarize=(None if isinstance(advisor, NoAdvisor) else advisor.summarize),
         )
-        return build(asked, lambda limit: self._found(wanted, limit))
+        return build_prompt(asked, lambda limit: self._found(wanted, limit))
 
     def _found(self, wanted: PromptOptions, limit: int) -> Sequence[Hit]:
         if wanted.hits is not None or not wanted.question.strip():
@@ -247,7 +247,8 @@ def brief(
         return [*memory.recall(query, limit=limit, session=session, dry=dry, expand=False if dry else None)]
 
     model = LanguageModel("", window=max(budget, 1) * 2)
-    made = build(PromptRequest("", model, ContextConfig(), budget=budget, standing=tuple(memories)), find)
+    request = PromptRequest("", model, ContextConfig(), budget=budget, standing=tuple(memories))
+    made = build_prompt(request, find)
     return Brief(made.recalled, made.ids, count(made.recalled))
 
 
@@ -257,7 +258,7 @@ def data_block(lines: Iterable[str]) -> str:
     >>> data_block(["- tea"]).splitlines()[1:]
     ['- tea', '</memories>']
     """
-    return context_budget.section("recalled", map(one_line, lines))
+    return context_budget.section_text("recalled", map(one_line, lines))
 
 
 def line_of(memory: Memory, text: str) -> str:

@@ -72,7 +72,7 @@ class Gaps(Noun):
         place = self._caller.at(scope).scope
         gaps = of_place(self._caller, place)
         known = self._store.upkeep.judged(IN_SESSION, [session]) if session else {}
-        chosen = following.choose(
+        chosen = following.choose_questions(
             gaps,
             about,
             (known[session].times if known else 0),

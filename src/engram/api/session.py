@@ -44,7 +44,7 @@ from engram.rules import screen
 from engram.rules.sealing import NONCE_BYTES, seal, unseal
 from engram.session import following
 from engram.session.following import PreparedRecall
-from engram.session.state import Spoken, State, fill, to_bytes
+from engram.session.state import Spoken, State, bring_back, to_bytes
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -523,7 +523,7 @@ class Session:
         if state.asked >= most:
             return ()
         open_, due = gaps.of_place(caller, self.scope), partial(gaps.is_due, caller)
-        chosen = following.choose(open_, names, state.asked, due, most)
+        chosen = following.choose_questions(open_, names, state.asked, due, most)
         if chosen and caller.access.may_write(self.scope):
             gaps.note_asked(caller, chosen, self.id)
         state.asked += len(chosen)
@@ -548,7 +548,7 @@ class Session:
             restored, self._saved_at = Restored.FRESH, snapshot.saved_at
             body = unseal(snapshot.body, parts.caller.tools.store.snapshots.key(), self._about)
             if body is not None:
-                restored = fill(state, body, now - snapshot.saved_at, AGES, now)
+                restored = bring_back(state, body, now - snapshot.saved_at, AGES, now)
                 body[:] = bytes(len(body))
             self._agent, self._model = self._agent or snapshot.agent, self._model or snapshot.model
             self._timezone = self._timezone or state.timezone

@@ -94,7 +94,7 @@ class SessionServices:
     def limit(self, model: str, budget: int | None) -> int:
         """How many memories may find room in a prompt of this model, and are worth a turn's time."""
         settings = self.caller.tools.config.context
-        room = budget or context_budget.find(model or settings.model, settings.models_file).window
+        room = budget or context_budget.find_model(model or settings.model, settings.models_file).window
         return min(RECALLED_MOST, memories_for(int(room * SHARES["recalled"])))
 
     def recall(

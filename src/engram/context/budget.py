@@ -63,12 +63,12 @@ UNKNOWN: Final = LanguageModel("")
 Parts = tuple[str, ...]
 
 
-def find(name: str, own: str = "") -> LanguageModel:
+def find_model(name: str, own: str = "") -> LanguageModel:
     """What a model can take, by the longest known name that it begins with; `own` is a user's file.
 
-    >>> find("claude-opus-4-6-20260205").window, find("openrouter/openai/gpt-4o-2024-08-06").tokenizer
+    >>> find_model("claude-opus-4-6-20260205").window, find_model("openrouter/openai/gpt-4o").tokenizer
     (1000000, 'o200k')
-    >>> find("my-own-model").window, find("").output
+    >>> find_model("my-own-model").window, find_model("").output
     (32000, 4000)
     """
     parts = _parts(name)
@@ -80,7 +80,7 @@ def find(name: str, own: str = "") -> LanguageModel:
     return replace(UNKNOWN, name=name)
 
 
-def known(own: str = "") -> tuple[LanguageModel, ...]:
+def known_models(own: str = "") -> tuple[LanguageModel, ...]:
     """Every entry, those of a user first."""
     return (*_own(own).values(), *_shipped().values())
 
@@ -336,7 +336,7 @@ def short_id(memory: Memory) -> str:
     return memory.id[:8]
 
 
-def doubt(memory: Memory) -> str:
+def doubt_mark(memory: Memory) -> str:
     """What a reader must be warned of; empty for a memory that simply holds."""
     return "" if memory.status is Status.ACTIVE else f" ({memory.status})"
 
@@ -359,14 +359,14 @@ DATA_BLOCKS: Final = frozenset({"recalled", "working"})
 FORMS: Final = ("content", "summary", "key_fact", "label")
 
 
-def whole(memory: Memory) -> tuple[str, str]:
+def whole_form(memory: Memory) -> tuple[str, str]:
     """All that a memory says."""
     return FORMS[0], one_line(memory.shown) or UNREADABLE
 
 
-def forms(memory: Memory) -> list[tuple[str, str]]:
+def memory_forms(memory: Memory) -> list[tuple[str, str]]:
     """The forms of a memory with their names, the whole first; each shorter than the one before."""
-    shown = [whole(memory)]
+    shown = [whole_form(memory)]
     shorter = (memory.forms.summary, memory.forms.key_fact, memory.forms.label)
     for name, text in zip(FORMS[1:], shorter, strict=True):
         if text and text != memory.content and len(words := one_line(text)) < len(shown[-1][1]) and words:
@@ -374,7 +374,7 @@ def forms(memory: Memory) -> list[tuple[str, str]]:
     return shown
 
 
-def block(memory: Memory, form: str, words: str) -> str:
+def memory_block(memory: Memory, form: str, words: str) -> str:
     """A memory as data; how sure it is and when it happened stand beside it, where there is room."""
     sure = f'<memory id="{short_id(memory)}" type="{memory.type}" confidence="{memory.confidence:.1f}"'
     when = f' when="{memory.happened_at:%Y-%m-%d}"' if form in FORMS[:2] else ""
@@ -382,31 +382,31 @@ def block(memory: Memory, form: str, words: str) -> str:
     return f"{sure}{when}{status}>{words}</memory>"
 
 
-def held(slot: Slot) -> str:
+def slot_block(slot: Slot) -> str:
     """What is on the mind; what stands for a memory is data like every memory."""
     words = one_line(slot.content)
     return f'<memory id="{slot.memory[:8]}">{words}</memory>' if slot.memory else f"<memory>{words}</memory>"
 
 
-def gist(text: str, level: str) -> str:
+def gist_block(text: str, level: str) -> str:
     """What many memories come to, as data."""
     return f'<memory type="{level}">{one_line(text)}</memory>'
 
 
-def section(name: str, lines: Iterable[str]) -> str:
+def section_text(name: str, lines: Iterable[str]) -> str:
     """A section under its heading."""
     return "\n".join((HEADINGS[name], *lines, *((CLOSING,) if name in DATA_BLOCKS else ())))
 
 
-def frame(name: str) -> str:
+def empty_section(name: str) -> str:
     """What a section costs beside its lines."""
-    return f"\n{section(name, ())}"
+    return f"\n{section_text(name, ())}"
 
 
-def reflection(known: Knowing | None) -> str:
+def reflection_line(known: Knowing | None) -> str:
     """A line that keeps a model from guessing where little is known; empty where enough is.
 
-    >>> reflection(Knowing("the blue cluster", unknown=True))
+    >>> reflection_line(Knowing("the blue cluster", unknown=True))
     'Little is known about the blue cluster: say so rather than guess.'
     """
     if known is None or not (known.unknown or known.gaps):

@@ -72,7 +72,7 @@ class DocumentSection:
     room: int = 0
     """What it may take; its heading counts."""
     whole: bool = False
-    """Whether everything is told in full, whatever it takes."""
+    """Whether all items are shown in full, whatever they take."""
 
 
 Shorter = Callable[[int], tuple[str, str] | None]
@@ -151,7 +151,7 @@ OWN: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A memory that may be told, and what it is worth."""
+    """A memory that may be shown, and what it is worth."""
 
     memory: Memory
     value: float
@@ -176,7 +176,7 @@ class Packed:
     @property
     def text(self) -> str:
         """The section under its heading; empty when there is nothing to tell."""
-        return budget.section("recalled", self.lines) if self.lines else ""
+        return budget.section_text("recalled", self.lines) if self.lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class _OfferLines:
 def offers(
     hits: Iterable[Hit], standing: Iterable[Memory], said: Iterable[str] = (), own: Iterable[Memory] = ()
 ) -> tuple[list[Offer], int]:
-    """What may be told, the best first, each thing once; and how many were kept out as suspect.
+    """What may be shown, the best first, each memory once; and how many were left out as suspect.
 
     `standing` is what matters whatever is asked, `said` what the prompt holds already, `own` what whoever
     asks told of themselves.
@@ -224,11 +224,11 @@ def offers(
     return kept, suspects
 
 
-def pack(
+def pack_offers(
     offered: Sequence[Offer], room: int, ruler: Ruler, most: int, tree: Abstraction | None = None
 ) -> Packed:
     """The section that fits the room."""
-    free = room - ruler.line(budget.frame("recalled"))
+    free = room - ruler.line(budget.empty_section("recalled"))
     if len(offered) <= most and sum(offer.memory.forms.content_tokens for offer in offered) <= free:
         whole = [_offer_lines(offer, ruler, shorter=False) for offer in offered]
         if sum(each.costs[0] for each in whole) <= free:
@@ -242,10 +242,10 @@ def pack(
     return _packed(pairs, gists, room - free, len(offered))
 
 
-def least(offered: Iterable[Offer], ruler: Ruler) -> int:
+def least_tokens(offered: Iterable[Offer], ruler: Ruler) -> int:
     """What must be there costs so much at its shortest."""
     must = [_offer_lines(offer, ruler, shorter=True).costs[-1] for offer in offered if offer.needed]
-    return ruler.line(budget.frame("recalled")) + sum(must) if must else 0
+    return ruler.line(budget.empty_section("recalled")) + sum(must) if must else 0
 
 
 def _offer_lines(offer: Offer, ruler: Ruler, *, shorter: bool) -> _OfferLines:
@@ -275,8 +275,8 @@ Lines = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 def _lines_of(cached: _LinesKey, ruler: Ruler, *, shorter: bool) -> Lines:
     """Names, lines and costs of the forms of a memory. Kept for a while: prompts resemble each other."""
     memory = cached.memory
-    forms = budget.forms(memory) if shorter else [budget.whole(memory)]
-    lines = tuple(budget.block(memory, name, words) for name, words in forms)
+    forms = budget.memory_forms(memory) if shorter else [budget.whole_form(memory)]
+    lines = tuple(budget.memory_block(memory, name, words) for name, words in forms)
     costs = [ruler.line(line) for line in lines]
     # A shorter form that costs as much is no help.
     shorter_each = [index for index, cost in enumerate(costs) if not index or cost < min(costs[:index])]
@@ -291,7 +291,7 @@ def _gists(tree: Abstraction, ruler: Ruler, left_out: set[str], room: int) -> li
     """The finest level of the tree that says what was left out and fits, with what each line costs."""
     for level, gists in tree.levels:
         relevant = [gist for gist in gists if not gist.memories or not left_out.isdisjoint(gist.memories)]
-        lines = [budget.gist(gist.text, level) for gist in relevant if not is_suspect(gist.text)]
+        lines = [budget.gist_block(gist.text, level) for gist in relevant if not is_suspect(gist.text)]
         costs = [ruler.line(line) for line in lines]
         if lines and sum(costs) <= room:
             return list(zip(lines, costs, strict=True))
@@ -369,7 +369,7 @@ class PromptRequest:
     summarize: Summarize | None = field(default=None, compare=False)
 
 
-def build(request: PromptRequest, find: Find) -> Context:
+def build_prompt(request: PromptRequest, find: Find) -> Context:
     """A prompt within its budget. Raises PromptTooLong when system prompt and message alone are too much."""
     ruler = Ruler(request.model.tokenizer, request.model.caution)
     budget = budget_of(request.model, request.settings, request.budget, exact=ruler.exact)
@@ -400,16 +400,16 @@ class _Draft:
     def __init__(self, request: PromptRequest, ruler: Ruler) -> None:
         self._request = request
         self._ruler = ruler
-        self._keep = history.KeptHistory()
+        self._keep = history.HistoryLimits()
         texts: dict[str, Sequence[str]] = {name: getattr(request.sections, name) for name in TEXTS}
         slots = sorted(request.sections.working, key=lambda slot: -slot.activation)
-        texts["working"] = [budget.held(slot) for slot in slots if not is_suspect(slot.content)]
+        texts["working"] = [budget.slot_block(slot) for slot in slots if not is_suspect(slot.content)]
         self._texts = {
             name: [text.strip() for text in lines if text.strip()] for name, lines in texts.items()
         }
-        self._reflection = budget.reflection(request.known)
+        self._reflection = budget.reflection_line(request.known)
         self._fixed_needs = self._measured()
-        self._least = least(offers((), request.standing)[0], ruler)
+        self._least = least_tokens(offers((), request.standing)[0], ruler)
 
     def make(self, free: int, find: Find, budget: int) -> Context:
         """The prompt when so many tokens are free."""
@@ -449,11 +449,11 @@ class _Draft:
         needs = {}
         for name, texts in self._texts.items():
             if texts:
-                heading = self._ruler.line(budget.frame(name))
+                heading = self._ruler.line(budget.empty_section(name))
                 costs = [self._ruler.line(text) for text in texts]
                 first = self._ruler.line(texts[0].partition("\n")[0])
                 needs[name] = Need(heading + sum(costs), heading + first)
-        wanted = history.wanted(self._request.history, self._ruler, self._keep)
+        wanted = history.tokens_wanted(self._request.history, self._ruler, self._keep)
         if wanted:
             needs["history"] = Need(wanted, 1)
         return needs
@@ -463,7 +463,7 @@ class _Draft:
         in_prompt = [slot.content for slot in request.sections.working]
         hits = find(memories_for(room)) if room else ()
         offered, suspects = offers(hits, request.standing, in_prompt, request.own)
-        packed = pack(offered, room, self._ruler, MOST_MEMORIES, request.tree)
+        packed = pack_offers(offered, room, self._ruler, MOST_MEMORIES, request.tree)
         notes = [f"{suspects} left out: they read like commands to a model"] if suspects else []
         if len(packed.shown) < packed.of:
             notes.append(f"{packed.of - len(packed.shown)} memories found no room")
@@ -478,7 +478,7 @@ class _Draft:
             lines["recalled"] = packed.lines
         if earlier:
             lines["history"] = earlier
-        sections = [budget.section(name, lines[name]) for name in budget.HEADINGS if name in lines]
+        sections = [budget.section_text(name, lines[name]) for name in budget.HEADINGS if name in lines]
         return "\n\n".join(part for part in (self._request.system, *sections, reflection) if part)
 
     def _tokens(self, system: str, packed: Packed, conversation: Sequence[Message]) -> int:
@@ -488,8 +488,8 @@ class _Draft:
         if not ruler.exact or not packed.lines:
             return total + ruler.message(system)
         lines = "".join(f"{line}\n" for line in packed.lines)
-        before, _, after = system.partition(lines)
-        return total + ruler.message(before + after) + packed.tokens - ruler.line(budget.frame("recalled"))
+        rest = system.replace(lines, "", 1)
+        return total + ruler.message(rest) + packed.tokens - ruler.line(budget.empty_section("recalled"))
 
     def _rows(
         self,
@@ -497,7 +497,7 @@ class _Draft:
         needs: Mapping[str, Need],
         parts: Mapping[str, Sequence[str]],
         packed: Packed,
-        past: history.ToldHistory,
+        past: history.ShortenedHistory,
     ) -> tuple[Section, ...]:
         """The table: what is fixed, then each section that had something to say."""
         ruler, request = self._ruler, self._request
@@ -515,7 +515,7 @@ class _Draft:
                 row = Section(name, got[name], wanted, past.tokens, past.shown, past.of, _history_note(past))
             else:
                 texts = parts.get(name, ())
-                used = ruler.line(budget.frame(name)) + sum(map(ruler.line, texts)) if texts else 0
+                used = ruler.line(budget.empty_section(name)) + sum(map(ruler.line, texts)) if texts else 0
                 row = Section(name, got[name], wanted, used, len(texts), len(self._texts[name]))
             if row.of or row.used:
                 rows.append(row)
@@ -526,7 +526,7 @@ def _fitting(name: str, texts: Sequence[str], room: int, ruler: Ruler) -> tuple[
     """The first texts that fit; of the first that does not, the lines that do."""
     if not texts:
         return ()
-    free = room - ruler.line(budget.frame(name))
+    free = room - ruler.line(budget.empty_section(name))
     fitting: list[str] = []
     for text in texts:
         cost = ruler.line(text)
@@ -547,12 +547,12 @@ def _fitting(name: str, texts: Sequence[str], room: int, ruler: Ruler) -> tuple[
 
 
 def _forms(shown: Sequence[Shown]) -> str:
-    """How fully memories are told, in words."""
+    """How many memories are shown in which form, in words."""
     counts = {form: sum(memory.form == form for memory in shown) for form in budget.FORMS}
     return ", ".join(f"{count} {form.replace('_', ' ')}" for form, count in counts.items() if count)
 
 
-def _history_note(past: history.ToldHistory) -> str:
+def _history_note(past: history.ShortenedHistory) -> str:
     early = past.of - past.shown
     words = f"{len(past.verbatim)} messages whole" if past.verbatim else ""
     lines = f"{len(past.lines)} lines" if past.lines else ""

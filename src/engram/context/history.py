@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from engram.context.budget import Ruler, frame, one_line
+from engram.context.budget import Ruler, empty_section, one_line
 from engram.lazily import dataclass
 from engram.model.capture import Part
 from engram.model.context import Message
@@ -28,7 +28,7 @@ from engram.text.sentences import sentences
 CODE_LINES: Final = 5
 """A block of code with more lines is dropped from what is shortened."""
 MARKS: Final = 6
-"""So many files, errors and figures are told of one message beside its own words."""
+"""So many files, errors and figures are kept of one message beside its main clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptExchange:
+class Essentials:
     """What must survive of a text."""
 
     decisions: tuple[str, ...] = ()
@@ -69,10 +69,10 @@ def exchanges(messages: Iterable[Message]) -> list[Exchange]:
 
 
 @lru_cache(maxsize=1 << 10)
-def line(exchange: Exchange, *, short: bool = False) -> str:
+def exchange_line(exchange: Exchange, *, short: bool = False) -> str:
     """An exchange as "asked → did".
 
-    >>> line(
+    >>> exchange_line(
     ...     Exchange(("Could you add tests for the login?",), ("Done, I added auth_test.py with 12 cases.",))
     ... )
     '- Could you add tests for the login → I added auth_test.py with 12 cases'
@@ -81,33 +81,33 @@ def line(exchange: Exchange, *, short: bool = False) -> str:
     return one_line(f"- {asked or '(nothing)'} → {did}" if did else f"- {asked}")
 
 
-def kept(texts: Iterable[str]) -> KeptExchange:
+def essentials(texts: Iterable[str]) -> Essentials:
     """The decisions, errors, files and figures of texts, each once, in order."""
-    kept_each = [_kept(text) for text in texts]
+    kept_each = [_essentials(text) for text in texts]
     parts = (
         dict.fromkeys(chain.from_iterable(getattr(kept_text, name) for kept_text in kept_each))
         for name in ("decisions", "errors", "files", "figures")
     )
-    return KeptExchange(*map(tuple, parts))
+    return Essentials(*map(tuple, parts))
 
 
 @lru_cache(maxsize=1 << 11)
-def _kept(text: str) -> KeptExchange:
+def _essentials(text: str) -> Essentials:
     """Kept for a while: a conversation is shortened again with every message."""
-    bare = plain(text)
+    bare = without_long_code(text)
     headed: tuple[list[str], list[str]] = ([], [])
     for sentence in sentences(bare):
         for part, heading in zip(headed, ("decision", "error"), strict=True):
             if lexicon.found("kept", sentence.lower(), under=heading):
                 part.append(one_line(forms.key_fact(sentence)))
     figures = (one_line(figure) for figure in _FIGURE.findall(bare))
-    return KeptExchange(tuple(headed[0]), tuple(headed[1]), tuple(_FILE.findall(bare)), tuple(figures))
+    return Essentials(tuple(headed[0]), tuple(headed[1]), tuple(_FILE.findall(bare)), tuple(figures))
 
 
-def plain(text: str) -> str:
+def without_long_code(text: str) -> str:
     r"""A message without blocks of code of more than a few lines.
 
-    >>> plain("Like this:\n```\n1\n2\n3\n4\n5\n6\n```\nThat is all.")
+    >>> without_long_code("Like this:\n```\n1\n2\n3\n4\n5\n6\n```\nThat is all.")
     'Like this:\n\nThat is all.'
     """
     return _FENCED.sub(lambda block: block[0] if block[0].count("\n") - 1 <= CODE_LINES else "", text)
@@ -125,11 +125,11 @@ _FIGURE = re.compile(r"(?:[^\W\d_][\w-]{1,20} )?(?<![\w.,])[$€£¥]?\d[\d.,:/]
 
 def _gist(texts: Sequence[str], *, marks: int) -> str:
     """The clause that says most of what was said, and what must not be lost with the rest."""
-    whole = "\n".join(map(plain, texts)).strip()
+    whole = "\n".join(map(without_long_code, texts)).strip()
     if not whole:
         return ""
     gist = _best(whole)
-    must = kept([whole])
+    must = essentials([whole])
     lost = [mark for mark in (*must.decisions, *must.errors, *must.files, *must.figures) if mark not in gist]
     few = [mark for mark in lost if not any(mark != longer and mark in longer for longer in lost)][:marks]
     return f"{gist} [{'; '.join(few)}]" if few else gist
@@ -152,7 +152,7 @@ TOPICS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class ToldHistory:
+class ShortenedHistory:
     """A conversation, shortened."""
 
     verbatim: tuple[Message, ...] = ()
@@ -160,12 +160,12 @@ class ToldHistory:
     """What stands in the system prompt: the paragraph, then a line an exchange."""
     tokens: int = 0
     shown: int = 0
-    """Exchanges that are told by themselves."""
+    """Exchanges that are shown whole or as a line of their own."""
     of: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class KeptHistory:
+class HistoryLimits:
     """How many of the last exchanges stand word for word, and how many before as a line each (cortex)."""
 
     verbatim: int = 3
@@ -176,12 +176,12 @@ def compress(
     messages: Sequence[Message],
     room: int,
     ruler: Ruler,
-    keep: KeptHistory,
+    keep: HistoryLimits,
     summarize: Summarize | None = None,
-) -> ToldHistory:
+) -> ShortenedHistory:
     """As much of the conversation as fits, the newest first."""
     talk = exchanges(messages)
-    taken = _TakenTurns(ruler, room)
+    taken = _HistoryFitter(ruler, room)
     back = 0
     for back, exchange in enumerate(reversed(talk)):
         if not taken.take(exchange, whole=back < keep.verbatim, as_line=back < keep.verbatim + keep.as_line):
@@ -194,12 +194,12 @@ def compress(
     return taken.shortened(len(talk))
 
 
-def wanted(messages: Sequence[Message], ruler: Ruler, keep: KeptHistory) -> int:
+def tokens_wanted(messages: Sequence[Message], ruler: Ruler, keep: HistoryLimits) -> int:
     """What all of the conversation would take, as it is kept."""
     return compress(messages, 1 << 40, ruler, keep).tokens
 
 
-class _TakenTurns:
+class _HistoryFitter:
     """What has been taken so far, from the newest back. Lives for one compression."""
 
     def __init__(self, ruler: Ruler, room: int) -> None:
@@ -218,11 +218,11 @@ class _TakenTurns:
                 self._verbatim[:0] = messages
                 self._shown += 1
                 return True
-        return as_line and any(self._line(line(exchange, short=short)) for short in (False, True))
+        return as_line and any(self._line(exchange_line(exchange, short=short)) for short in (False, True))
 
     def paragraph(self, early: Sequence[Exchange], summarize: Summarize | None) -> None:
         """One paragraph for all that is older: by a model, or what must not be lost."""
-        by_model = summarize([line(exchange) for exchange in early], PARAGRAPH_WORDS) if summarize else None
+        by_model = summarize([*map(exchange_line, early)], PARAGRAPH_WORDS) if summarize else None
         if by_model and self._line(one_line(by_model), counts=False):
             return
         paragraph = ""
@@ -234,9 +234,9 @@ class _TakenTurns:
         if paragraph:
             self._line(paragraph, counts=False)
 
-    def shortened(self, of: int) -> ToldHistory:
+    def shortened(self, of: int) -> ShortenedHistory:
         """All of it."""
-        return ToldHistory(tuple(self._verbatim), tuple(self._lines), self._tokens, self._shown, of)
+        return ShortenedHistory(tuple(self._verbatim), tuple(self._lines), self._tokens, self._shown, of)
 
     def _line(self, text: str, *, counts: bool = True) -> bool:
         if not self._pay(self._cost(text)):
@@ -246,7 +246,7 @@ class _TakenTurns:
         return True
 
     def _cost(self, text: str) -> int:
-        heading = 0 if self._lines else self._ruler.line(frame("history"))
+        heading = 0 if self._lines else self._ruler.line(empty_section("history"))
         return heading + self._ruler.line(text)
 
     def _pay(self, cost: int) -> bool:
@@ -260,7 +260,7 @@ class _TakenTurns:
 def _parts(early: Sequence[Exchange]) -> Iterator[str]:
     """What a paragraph is made of, what matters most first."""
     texts = [text for exchange in early for text in (*exchange.asked, *exchange.answered)]
-    must = kept(texts)
+    must = essentials(texts)
     yield from (f"Decided: {decision}." for decision in reversed(must.decisions))
     if must.errors:
         yield from (f"Went wrong: {error}." for error in reversed(must.errors))

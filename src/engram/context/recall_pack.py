@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from engram.context.budget import doubt, forms_telling, one_line, short_id
+from engram.context.budget import doubt_mark, forms_telling, one_line, short_id
 from engram.context.build import NOTE, DocumentItem, DocumentSection, Layout
 from engram.context.resume import in_workspace
 from engram.lazily import dataclass
@@ -48,11 +48,11 @@ class PackRequest:
     """Those that the message sets off, each with the word that did."""
 
 
-def build(request: PackRequest, tools: Tools) -> RecallPack:
+def build_pack(request: PackRequest, tools: Tools) -> RecallPack:
     """The document."""
     now, most = tools.here(), tools.config.context.pack_words
     head = f"# Recall pack {now:%Y-%m-%d}\n{NOTE}"
-    wanted = sections(gather(request.view, request.workspace, now, tools), request, now)
+    wanted = pack_sections(gather(request.view, request.workspace, now, tools), request, now)
     laid_out, free = _laid_out(wanted, words_in(head), most)
     pages = _pages(request, laid_out, free, now, tools)
     filled = [section for section in (*laid_out, *pages) if section.text]
@@ -82,7 +82,7 @@ def _pages(
     """What triggers load, in the words that are left."""
     told_ids = {id_ for section in laid_out for id_ in section.ids}
     pages = list(dict.fromkeys(page for trigger, _ in request.triggers for page in trigger.pages))
-    memories = [memory for memory in load(pages, request.view, now, tools) if memory.id not in told_ids]
+    memories = [memory for memory in load_pages(pages, request.view, now, tools) if memory.id not in told_ids]
     if not memories:
         return []
     today = now.date()
@@ -97,15 +97,15 @@ def _pages(
 # A word is found in any of its forms ("orders" by "order"), a phrase as its words in a row.
 
 
-def matching(message: str, triggers: Iterable[Trigger]) -> list[tuple[Trigger, str]]:
+def matching_triggers(message: str, triggers: Iterable[Trigger]) -> list[tuple[Trigger, str]]:
     """Each trigger that the message sets off, with the first of its words that did; by its words.
 
     >>> from datetime import datetime
     >>> from engram.model.scope import Scope
     >>> shop = Trigger("t1", ("order", "supply chain"), ("entity:Acme",), Scope(), datetime(2026, 3, 2))
     >>> (
-    ...     [word for _, word in matching("Where are my orders?", [shop])],
-    ...     matching("in good order", [shop]) == [],
+    ...     [word for _, word in matching_triggers("Where are my orders?", [shop])],
+    ...     matching_triggers("in good order", [shop]) == [],
     ... )
     (['order'], False)
     """
@@ -195,7 +195,7 @@ def age(memory: Memory, today: date) -> int:
     return max(0, (today - max([said_on, *again, *sure])).days)
 
 
-def holds(memory: Memory, now: datetime) -> bool:
+def is_in_force(memory: Memory, now: datetime) -> bool:
     """Whether it is in force: not superseded, not ended, not expired."""
     return memory.status in {Status.ACTIVE, Status.CHALLENGED} and not memory.is_over(now)
 
@@ -303,7 +303,7 @@ def _with_debts(sections: Sequence[DocumentSection], buffer: int) -> tuple[list[
 
 def memory_item(memory: Memory, mark: str = "") -> DocumentItem:
     """A memory by its id and words, with what a reader must be warned of."""
-    return _item(memory, f"{doubt(memory)}{mark}")
+    return _item(memory, f"{doubt_mark(memory)}{mark}")
 
 
 def _item(memory: Memory, mark: str, lead: str = "") -> DocumentItem:
@@ -311,7 +311,7 @@ def _item(memory: Memory, mark: str, lead: str = "") -> DocumentItem:
     return DocumentItem((memory.id,), tuple(lines))
 
 
-def bare(memory: Memory) -> DocumentItem:
+def bare_item(memory: Memory) -> DocumentItem:
     """Its words alone; at the shortest the first of them."""
     forms = forms_telling(memory)
     return DocumentItem((memory.id,), tuple(f"- {words}" for words in (*forms, *_first_words(forms[-1]))))
@@ -328,8 +328,8 @@ def stale_mark(memory: Memory, today: date) -> str:
     return f" (stale: {days} days unchecked)" if goes_stale(memory) and days > STALE_DAYS else ""
 
 
-def conflict(*pair: Memory) -> DocumentItem:
-    """Two memories that cannot both be true, both told."""
+def conflict_item(*pair: Memory) -> DocumentItem:
+    """Two memories that cannot both be true, on one line."""
     first, second = sorted(pair, key=lambda memory: (memory.happened_at, memory.content, memory.id))
     pairs = zip(_padded(first), _padded(second), strict=True)
     lines = (f"- CONFLICT, unsettled: [{short_id(first)}] {a} / [{short_id(second)}] {b}" for a, b in pairs)
@@ -342,16 +342,16 @@ def _padded(memory: Memory) -> tuple[str, ...]:
     return (*forms, *(forms[-1:] * (3 - len(forms))))
 
 
-def _open(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
+def _open_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
     return _item(memory, f" ({_days(loop.age_days)}{_due(loop, today)})")
 
 
-def _waiting(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
+def _waiting_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
     whom = one_line(loop.waiting_on) or "somebody"
     return _item(memory, f" ({_days(loop.age_days)}{_due(loop, today)})", f"{whom}: ")
 
 
-def _due_today(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
+def _due_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
     return _item(memory, f" ({_due(loop, today).lstrip(', ')})")
 
 
@@ -413,7 +413,7 @@ def gather(view: View, workspace: str, now: datetime, tools: Tools) -> dict[str,
     }
 
 
-def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[Memory]:
+def load_pages(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[Memory]:
     """The memories of knowledge pages, page by page, the newest of each first."""
     memories: list[Memory] = []
     for page in pages:
@@ -434,7 +434,7 @@ _FILTERS: Mapping[str, str] = {
 
 
 def _fitting(memories: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
-    current = (memory for memory in memories if holds(memory, now))
+    current = (memory for memory in memories if is_in_force(memory, now))
     return [memory for memory in current if in_workspace(memory, workspace) and may_enter_prompts(memory)]
 
 
@@ -453,11 +453,13 @@ Pair = tuple[Memory, Memory]
 Loop = tuple[Commitment, Memory]
 
 
-def sections(parts: Mapping[str, list[Memory]], request: PackRequest, now: datetime) -> list[DocumentSection]:
+def pack_sections(
+    parts: Mapping[str, list[Memory]], request: PackRequest, now: datetime
+) -> list[DocumentSection]:
     """Every section in its order. What two of them ask for stands in the one that is filled first here."""
     day = now.date()
     loops = [(loop(memory, now), memory) for memory in request.loops if may_enter_prompts(memory)]
-    coming = _coming(loops, day)
+    coming = _due_soon(loops, day)
     choice = _Choice(request, day, [entry[1].content for entry in coming if _is_due(entry, day)])
 
     def by_weight(memory: Memory) -> tuple[object, ...]:
@@ -466,13 +468,13 @@ def sections(parts: Mapping[str, list[Memory]], request: PackRequest, now: datet
     weighed = {name: sorted(memories, key=by_weight) for name, memories in parts.items()}
     items = {
         "rules": choice.lines(weighed["rules"]),  # all of them, whatever their age
-        "mantra": tuple(map(bare, choice.fit(weighed["mantra"])[:1])),
+        "mantra": tuple(map(bare_item, choice.fit(weighed["mantra"])[:1])),
         "focus": _focus(parts["focus"], coming, request.tasks, day, choice)[:FOCUS_MOST],
         "accounts": choice.items(weighed["accounts"]),
         "procedures": choice.items(weighed["procedures"]),
         "context": choice.disputes(request.conflicts),
-        "commitments": tuple(_open(*entry, day) for entry in loops if entry[0].state is LoopState.OPEN),
-        "waiting": tuple(_waiting(*entry, day) for entry in loops if entry[0].state is LoopState.WAITING),
+        "commitments": tuple(_open_item(*each, day) for each in loops if each[0].state is LoopState.OPEN),
+        "waiting": tuple(_waiting_item(*each, day) for each in loops if each[0].state is LoopState.WAITING),
     }
     recent = choice.fit(sorted(parts["context"], key=lambda memory: by_recency(memory, day)))
     items["context"] += choice.lines(recent[:CONTEXT])
@@ -480,7 +482,7 @@ def sections(parts: Mapping[str, list[Memory]], request: PackRequest, now: datet
 
 
 class _Choice:
-    """What is told already and what may still be. Lives for one pack, in one thread."""
+    """Which memories are in the pack already and which may still come. Lives for one pack, in one thread."""
 
     def __init__(self, request: PackRequest, day: date, due: Sequence[str]) -> None:
         self._day = day
@@ -497,7 +499,7 @@ class _Choice:
         return self.lines(self.fit(memories))
 
     def fit(self, memories: Iterable[Memory]) -> list[Memory]:
-        """Those that are not told yet and not too old; from now on they are told."""
+        """Those that are not in the pack yet and not too old; they count as in it from now on."""
         fitting = [
             memory
             for memory in memories
@@ -515,12 +517,12 @@ class _Choice:
             for pair in pairs
             if not any(is_too_old(memory, self._day) or not may_enter_prompts(memory) for memory in pair)
         ]
-        items = tuple(sorted({conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
+        items = tuple(sorted({conflict_item(*pair) for pair in fresh}, key=lambda item: item.lines))
         self._told_ids.update(id_ for item in items for id_ in item.ids)
         return items
 
     def lines(self, memories: Iterable[Memory]) -> tuple[DocumentItem, ...]:
-        """Each with its marks; from now on they are told."""
+        """Each with its marks; they count as in the pack from now on."""
         items = []
         for memory in memories:
             self._told_ids.add(memory.id)
@@ -536,13 +538,13 @@ def _focus(
     marked = [memory for memory in tagged if "focus" in memory.tags or age(memory, day) == 0]
     return (
         *(DocumentItem((), (f"- {one_line(task)}",)) for task in tasks if task.strip()),
-        *(_due_today(*entry, day) for entry in coming if _is_due(entry, day)),
+        *(_due_item(*entry, day) for entry in coming if _is_due(entry, day)),
         *choice.items(sorted(marked, key=lambda entry: by_recency(entry, day))),
-        *(_due_today(*entry, day) for entry in coming if not _is_due(entry, day)),
+        *(_due_item(*entry, day) for entry in coming if not _is_due(entry, day)),
     )
 
 
-def _coming(loops: Sequence[Loop], day: date) -> list[Loop]:
+def _due_soon(loops: Sequence[Loop], day: date) -> list[Loop]:
     """Open commitments that are due within a week, or have been not long ago; the most urgent first."""
     since, until = day - timedelta(days=LATE), day + timedelta(days=SOON)
     dated = [(loop_.due, memory.content, memory.id, (loop_, memory)) for loop_, memory in loops if loop_.due]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from engram.config import ContextConfig
-from engram.context.budget import doubt, forms_telling, one_line, short_id
+from engram.context.budget import doubt_mark, forms_telling, one_line, short_id
 from engram.context.build import NOTE, DocumentItem, DocumentSection, Layout, Shorter
 from engram.errors import EmbedderError
 from engram.lazily import dataclass
@@ -58,7 +58,7 @@ SECTIONS: Mapping[str, ResumeSection] = MappingProxyType(
         "buffer": ResumeSection("New", 40),
     }
 )
-"""In the order in which they are filled and told."""
+"""In the order in which they are filled and shown."""
 
 
 # ---------------------------------------------------------------- resume rules
@@ -105,7 +105,7 @@ def allot(wanted: Mapping[str, int], budget: int) -> dict[str, int]:
 
 
 def relevance(cosine: float, space: Thresholds) -> float:
-    """How near a memory is to what goes on: 0 as any other of its space, 1 as what says nearly the same.
+    """How near a memory is to recent activity: 0 as any other of its space, 1 as what says nearly the same.
 
     In the space of a common model 0.35 is a cosine of about 0.35; in others it is what means as much there.
 
@@ -116,7 +116,7 @@ def relevance(cosine: float, space: Thresholds) -> float:
     return min(1.0, max(0.0, (cosine - space.noise_mean) / (space.strong - space.noise_mean)))
 
 
-def gain(memory: Memory) -> float:
+def category_gain(memory: Memory) -> float:
     """What a memory of the core gains for what it is."""
     if memory.category in HIGH or not HIGH_TAGS.isdisjoint(memory.tags):
         return HIGH_GAIN
@@ -160,7 +160,7 @@ LATEST = 400
 EVENTS = 300
 """So many of the last events."""
 AROUND = 20
-"""So many of each say what goes on."""
+"""So many of each make up recent activity."""
 WIDER = 4
 """So many times more are looked at when some will be left out by their workspace."""
 SESSION = "session"
@@ -168,37 +168,37 @@ SESSION = "session"
 
 def gather(view: View, workspace: str, tools: Tools) -> dict[str, list[Memory]]:
     """What each section may tell. A memory stands in one section only."""
-    latest = _here(tools.store.memories.page(view, LATEST), workspace)
+    latest = _of_workspace(tools.store.memories.page(view, LATEST), workspace)
     taken: set[str] = set()
-    sessions = _fresh(_sessions(view, workspace, tools), taken, "sessions")
+    sessions = _take_fresh(_sessions(view, workspace, tools), taken, "sessions")
     changed = _changed(view, workspace, tools)
     new = [memory for memory in latest if memory.layer is Layer.BUFFER]
     middle = _middle((new[:AROUND], sessions, changed[:AROUND]), tools)
-    core = _near(view, Layer.CORE, middle, workspace, tools)
-    working = _near(view, Layer.WORKING, middle, workspace, tools)
+    core = _scored_near(view, Layer.CORE, middle, workspace, tools)
+    working = _scored_near(view, Layer.WORKING, middle, workspace, tools)
     altered = [memory for memory in changed if memory.layer is not Layer.BUFFER or memory.version > 1]
+    core_best = choose(core, _floor(middle, CORE_RELEVANCE), SECTIONS["core"].most)
+    working_best = choose(working, _floor(middle, WORKING_RELEVANCE), SECTIONS["working"].most)
     return {
-        "core": _fresh(choose(core, _floor(middle, CORE_RELEVANCE), SECTIONS["core"].most), taken, "core"),
+        "core": _take_fresh(core_best, taken, "core"),
         "sessions": sessions,
-        "working": _fresh(
-            choose(working, _floor(middle, WORKING_RELEVANCE), SECTIONS["working"].most), taken, "working"
-        ),
-        "recent": _fresh(altered, taken, "recent"),
-        "buffer": _fresh(new, taken, "buffer"),
+        "working": _take_fresh(working_best, taken, "working"),
+        "recent": _take_fresh(altered, taken, "recent"),
+        "buffer": _take_fresh(new, taken, "buffer"),
     }
 
 
 def _floor(middle: tuple[Space, Floats] | None, floor: float) -> float:
-    """Where nothing goes on, or no vectors are to be had, nearness decides nothing."""
+    """Without recent activity or vectors nearness decides nothing."""
     return 0.0 if middle is None else floor
 
 
-def _here(memories: Iterable[Memory], workspace: str) -> list[Memory]:
+def _of_workspace(memories: Iterable[Memory], workspace: str) -> list[Memory]:
     return [memory for memory in memories if in_workspace(memory, workspace)]
 
 
-def _fresh(memories: Iterable[Memory], taken: set[str], section: str) -> list[Memory]:
-    """Those that are not told yet and may be; from now on they are."""
+def _take_fresh(memories: Iterable[Memory], taken: set[str], section: str) -> list[Memory]:
+    """Those that no section has taken and that may enter a prompt; they are added to `taken`."""
     fit = (memory for memory in memories if memory.id not in taken and may_enter_prompts(memory))
     fresh = list(islice(fit, SECTIONS[section].most))
     taken.update(memory.id for memory in fresh)
@@ -211,10 +211,10 @@ def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
     What was merely said in a session is no note of it.
     """
     pages = (
-        tools.store.memories.page(_with(view, **filters), LATEST // 4)
+        tools.store.memories.page(_narrowed(view, **filters), LATEST // 4)
         for filters in ({"origin_prefix": f"{SESSION}:"}, {"tags_any": frozenset({SESSION})})
     )
-    notes = {note.id: note for page in pages for note in _here(page, workspace)}
+    notes = {note.id: note for page in pages for note in _of_workspace(page, workspace)}
     return sorted(notes.values(), key=lambda note: (note.happened_at, note.id), reverse=True)
 
 
@@ -227,11 +227,11 @@ def _changed(view: View, workspace: str, tools: Tools) -> list[Memory]:
     allowed = tools.store.memories.allow(view, list(keys.values()))
     read = tools.store.memories.read(sorted(allowed))
     by_id = {memory.id: memory for memory in read.values()}
-    return _here((by_id[id_] for id_ in ids if id_ in by_id), workspace)
+    return _of_workspace((by_id[id_] for id_ in ids if id_ in by_id), workspace)
 
 
 def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> tuple[Space, Floats] | None:
-    """The middle of what goes on; None when nothing does, or no vectors are to be had."""
+    """The mean vector of recent activity; None without activity or vectors."""
     ids = list(dict.fromkeys(memory.id for memories in around for memory in memories))
     try:
         space = tools.embedder.space
@@ -248,7 +248,7 @@ def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> tuple[Space, Fl
     return (space, vector) if vector.any() else None
 
 
-def _near(
+def _scored_near(
     view: View, layer: Layer, middle: tuple[Space, Floats] | None, workspace: str, tools: Tools
 ) -> list[tuple[float, Memory]]:
     """Memories of a layer with their scores; what a memory is counts only in the core.
@@ -256,16 +256,16 @@ def _near(
     Each class that gains something is searched by itself: within a class the nearest by cosine are the
     nearest by score, so that the best of all classes together are the best there are.
     """
-    gained = gain if layer is Layer.CORE else lambda _: 0.0
+    gained = category_gain if layer is Layer.CORE else lambda _: 0.0
     most = max(section.most for section in SECTIONS.values()) * (WIDER if workspace else 1)
-    layered = _with(view, layers=frozenset({layer}))
+    layered = _narrowed(view, layers=frozenset({layer}))
     if middle is None:
         page = tools.store.memories.page(layered, most)
-        return [(gained(memory), memory) for memory in _here(page, workspace)]
+        return [(gained(memory), memory) for memory in _of_workspace(page, workspace)]
     space = thresholds(middle[0].key)
     cosines: dict[int, float] = {}
     for filters in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
-        cosines |= dict(tools.index.search(*middle, most, _with(layered, **filters)))
+        cosines |= dict(tools.index.search(*middle, most, _narrowed(layered, **filters)))
     read = tools.store.memories.read(sorted(cosines))
     return [
         (relevance(cosines[key], space) + gained(memory), memory)
@@ -283,7 +283,7 @@ _CLASSES: tuple[dict[str, Any], ...] = (
 )
 
 
-def _with(view: View, **filters: Any) -> View:
+def _narrowed(view: View, **filters: Any) -> View:
     return View(view.access, replace(view.filters, **filters))
 
 
@@ -340,7 +340,7 @@ def _lines(memory: Memory, form: str) -> tuple[str, ...]:
         key = forms[0] if short else one_line(memory.forms.key_fact) or forms[-1]
         return tuple(f"- {words}" for words in forms if len(words) <= len(key)) or (f"- {key}",)
     mark = f"- [{short_id(memory)}] ({memory.happened_at:%Y-%m-%d}) "
-    return tuple(f"{mark}{words}{doubt(memory)}" for words in forms)
+    return tuple(f"{mark}{words}{doubt_mark(memory)}" for words in forms)
 
 
 def _summary(name: str, memories: Sequence[Memory], shorten: Shorten) -> Shorter:

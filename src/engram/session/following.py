@@ -38,7 +38,7 @@ _ASKING = re.compile(r"[?？]")
 
 
 @dataclass(frozen=True, slots=True)
-class TopicTalk:
+class SpaceNorms:
     """What cosines mean in one space."""
 
     mean: float
@@ -50,8 +50,8 @@ class TopicTalk:
 
 # From marked small talk; far is where a third of the turns that open a topic lie below.
 SPACES = {
-    "engram-static-1": TopicTalk(0.39, 0.14, 0.42),
-    "arctic-embed-s": TopicTalk(0.825, 0.047, 0.85),
+    "engram-static-1": SpaceNorms(0.39, 0.14, 0.42),
+    "arctic-embed-s": SpaceNorms(0.825, 0.047, 0.85),
 }
 
 
@@ -103,9 +103,9 @@ def sentences(message: str) -> list[str]:
     return parts or [message]
 
 
-def signs(message: str, before: str, vectors: Floats, recent: Floats, space_key: str) -> Signs:
+def read_signs(message: str, before: str, vectors: Floats, recent: Floats, space_key: str) -> Signs:
     """The signs of a message. `vectors`: its own, then its sentences'; `recent`: turns, oldest first."""
-    talk, parts = talk_of(space_key), sentences(message)
+    talk, parts = norms_of(space_key), sentences(message)
     nearest = [float(cosines(recent[-LATELY:], vector).max()) for vector in vectors[1:]]
     asking = [index for index, part in enumerate(parts) if _asks(part)]
     question = " ".join(parts[index] for index in asking).lower()
@@ -139,7 +139,7 @@ def judge(likely: float, to_centroid: float, confidence: float, space_key: str) 
     """Continuation, drift or switch. A talk that never was steady has nothing to drift from."""
     if likely < CHANGED:
         return TopicVerdict(TopicChange.CONTINUATION, likely, to_centroid)
-    steady = confidence > STEADY and to_centroid >= talk_of(space_key).far
+    steady = confidence > STEADY and to_centroid >= norms_of(space_key).far
     return TopicVerdict(TopicChange.DRIFT if steady else TopicChange.SWITCH, likely, to_centroid)
 
 
@@ -147,13 +147,13 @@ STEADY = 0.2
 """Confidence from which a talk has a direction; two turns that go together reach it."""
 
 
-def talk_of(space_key: str) -> TopicTalk:
+def norms_of(space_key: str) -> SpaceNorms:
     """What cosines mean in a space; guessed from its noise where nobody measured."""
     measured = SPACES.get(space_key.partition("/")[0])
     if measured is not None:
         return measured
     noise = thresholds(space_key)
-    return TopicTalk(
+    return SpaceNorms(
         noise.noise_mean + noise.noise_sd, 1.5 * noise.noise_sd, noise.noise_mean + noise.noise_sd
     )
 
@@ -205,7 +205,7 @@ class Momentum:
         return heading
 
 
-def moved(
+def momentum_after(
     before: Momentum | None, space: Space, vector: Floats, weight: float = 1.0, alpha: float = ALPHA
 ) -> Momentum | None:
     """Momentum after one more turn. A turn without a known word changes nothing; another space begins anew.
@@ -219,17 +219,18 @@ def moved(
         return Momentum(space, vector)
     share = alpha * min(1.0, weight)
     confidence = min(1.0, before.confidence + GROWTH * (1.0 - before.confidence) * weight)
+    away = distance_from_talk(cosine(vector, before.centroid), space)
     return Momentum(
         space=space,
         centroid=share * vector + (1.0 - share) * before.centroid,
-        confidence=confidence * (1.0 - 0.5 * weight * away(cosine(vector, before.centroid), space)),
+        confidence=confidence * (1.0 - 0.5 * weight * away),
         turns=before.turns + 1,
     )
 
 
-def away(to_centroid: float, space: Space) -> float:
-    """How far a turn leads away from the talk: 0 where talk usually lies, 1 where strangers do."""
-    usual, stranger = talk_of(space.key), thresholds(space.key).noise_mean
+def distance_from_talk(to_centroid: float, space: Space) -> float:
+    """How far a turn is from the talk: 0 at the usual cosine of talk, 1 at that of unrelated texts."""
+    usual, stranger = norms_of(space.key), thresholds(space.key).noise_mean
     near = usual.mean + usual.sd
     return min(1.0, max(0.0, (near - to_centroid) / max(1e-6, near - stranger)))
 
@@ -350,10 +351,10 @@ def names_in(message: str) -> tuple[str, ...]:
     return tuple(entity.name for entity in entities(message))[:NAMES_MOST]
 
 
-def need(message: str) -> float:
+def need_of_talk(message: str) -> float:
     """How much a message needs the talk to be understood: 1 for "ok, do it", 0 for one that stands alone.
 
-    >>> need("ok, deploy it"), need("the staging server of the Apollo project runs out of disk space again")
+    >>> need_of_talk("ok, deploy it"), need_of_talk("the Apollo staging server runs out of disk space again")
     (1.0, 0.0)
     """
     plain = message.lower().replace("’", "'")
@@ -371,7 +372,7 @@ def is_elliptic(message: str) -> bool:
     >>> is_elliptic("where does my sister live?"), is_elliptic("what about Bremen?")
     (False, False)
     """
-    return need(message) >= ELLIPTIC and all(_leans(part) for part in sentences(message))
+    return need_of_talk(message) >= ELLIPTIC and all(_leans(part) for part in sentences(message))
 
 
 def _leans(sentence: str) -> bool:
@@ -459,7 +460,7 @@ class Anticipation:
 A_SESSION = 2
 
 
-def choose(
+def choose_questions(
     gaps: Sequence[Gap],
     names: Sequence[str],
     asked: int,

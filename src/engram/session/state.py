@@ -49,7 +49,7 @@ SPOKEN_ACTIVATION = 0.6
 LATELY = 4
 """Exchanges whose words a question may lean on."""
 FADES = 0.8
-"""What a word counts less for each exchange that it lies back."""
+"""Factor on the weight of a word for each exchange that it is older."""
 WORDS = 12
 READ = 2_000
 STEADY = TopicVerdict(TopicChange.CONTINUATION, 0.0, 1.0)
@@ -150,7 +150,7 @@ class State:
         """How far a message leans on the talk, as far as it needs it; None before there is a talk."""
         if self.momentum is None:
             return None
-        return self.momentum.lean(following.need(message), self.words())
+        return self.momentum.lean(following.need_of_talk(message), self.words())
 
     def words(self) -> dict[str, float]:
         """The telling words of the talk lately, with what each counts: what came up again and last, most."""
@@ -189,7 +189,7 @@ class State:
         import numpy as np
 
         key = meaning.space.key
-        signs = following.signs(message, self.before, meaning.rows, np.stack(self.recent), key)
+        signs = following.read_signs(message, self.before, meaning.rows, np.stack(self.recent), key)
         near = cosine(meaning.whole, self.momentum.centroid)
         return following.judge(following.score(signs), near, self.momentum.confidence, key)
 
@@ -201,7 +201,7 @@ class State:
         if self.momentum is not None and self.momentum.space != meaning.space:
             self.recent.clear()
         self.recent.append(meaning.whole)
-        self.momentum = following.moved(
+        self.momentum = following.momentum_after(
             self.momentum, meaning.space, meaning.whole, following.substance(text)
         )
 
@@ -281,7 +281,7 @@ def to_bytes(state: State) -> bytearray:
     return bytearray(msgspec.json.encode(snapshot, enc_hook=lambda words: words.text))
 
 
-def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now: datetime) -> Restored:
+def bring_back(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now: datetime) -> Restored:
     """Bring back into an empty state what is left after a time away. What cannot be read is a fresh start."""
     try:
         snapshot = msgspec.json.decode(bytes(body))
@@ -289,16 +289,16 @@ def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now
             return Restored.FRESH
         restored = ages.restored(away)
         if restored is not Restored.FRESH:
-            _fill(state, snapshot, ages.lost(away), now)
+            _bring_back(state, snapshot, ages.lost(away), now)
     except (ValueError, KeyError, TypeError):
         return Restored.FRESH
     return restored
 
 
-def _fill(state: State, snapshot: dict[str, Any], lost: float, now: datetime) -> None:
+def _bring_back(state: State, snapshot: dict[str, Any], lost: float, now: datetime) -> None:
     """The time away is counted here, once: slots come back as if they had just been looked at."""
     slots = [replace(slot, used_at=now) for slot in msgspec.convert(snapshot["slots"], list[Slot])]
-    exchanges = msgspec.convert(snapshot["exchanges"], list[HeardExchange], dec_hook=_wiped)
+    exchanges = msgspec.convert(snapshot["exchanges"], list[HeardExchange], dec_hook=_decode_text)
     momentum = _momentum_from(snapshot["momentum"])
     recent = [_unpacked(vector) for vector in snapshot["recent"]]
     state.working.restore(decayed(slots, lost) if lost else slots)
@@ -313,7 +313,7 @@ def _fill(state: State, snapshot: dict[str, Any], lost: float, now: datetime) ->
     state.earlier = [(part, words) for part, words in snapshot["earlier"]]
 
 
-def _wiped(kind: type, value: Any) -> Any:
+def _decode_text(kind: type, value: Any) -> Any:
     return WipeableText(value) if kind is WipeableText else value
 
 
