@@ -213,7 +213,7 @@ def test_the_short_way_loads_neither_command_line_nor_engine(shell: Shell, words
     "words", ["hook stop --quiet", "hook tea", "hook stop stop", "hook stop --file", "hook stop -- --file x"]
 )
 def test_what_else_is_said_goes_the_long_way(words: str) -> None:
-    assert not hooks.quick(words.split())
+    assert not hooks.run_quickly(words.split())
 
 
 def test_the_plugin_has_the_hooks_that_setup_writes() -> None:
@@ -225,7 +225,7 @@ def test_the_plugin_has_the_hooks_that_setup_writes() -> None:
 def test_stdin_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"prompt": "\xff"}')))
 
-    assert hooks.quick(["hook", "stop"])
+    assert hooks.run_quickly(["hook", "stop"])
     assert capsys.readouterr().out == ""
 
 

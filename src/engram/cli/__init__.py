@@ -18,9 +18,9 @@ def main() -> None:
     try:
         if "hook" in sys.argv:  # an agent waits for it, so it goes the short way
             gc.disable()  # a process of a quarter of a second collects no garbage
-            from engram.cli.hooks import quick
+            from engram.cli.hooks import run_quickly
 
-            if quick(sys.argv[1:]):
+            if run_quickly(sys.argv[1:]):
                 return
             gc.enable()
         # What is loaded and read stays: to look through it again and again for garbage takes a twentieth.

@@ -79,7 +79,7 @@ _data = click.option("--data", type=FILE, required=True, help="The data set, pac
 @click.option("--captured", is_flag=True, help="Listen to the turns instead of storing each.")
 def run_locomo(config: Config, embedder: Embedder, data: Path, limit: int | None, captured: bool) -> Figures:
     """Find the turns of long conversations that answer a question (LoCoMo)."""
-    haystacks = _one_by_one(retrieval.load("locomo", data, limit))
+    haystacks = _with_progress(retrieval.load("locomo", data, limit))
     return retrieval.examine(haystacks, config, embedder, listening=captured)
 
 
@@ -89,7 +89,7 @@ def run_locomo(config: Config, embedder: Embedder, data: Path, limit: int | None
 @click.option("--turns", type=click.Choice(list(retrieval.TURNS)), default="all", help="Whose are stored.")
 def run_longmemeval(config: Config, embedder: Embedder, data: Path, limit: int | None, turns: str) -> Figures:
     """Find the chats that answer a question among a user's history (LongMemEval)."""
-    haystacks = _one_by_one(retrieval.load("longmemeval", data, limit, turns))
+    haystacks = _with_progress(retrieval.load("longmemeval", data, limit, turns))
     return {**retrieval.examine(haystacks, config, embedder, sessions=True), "turns": turns}
 
 
@@ -98,7 +98,7 @@ def run_longmemeval(config: Config, embedder: Embedder, data: Path, limit: int |
 @click.option("--limit", type=COUNT, help="Only the first so many runs of each group.")
 def run_memdaily(config: Config, embedder: Embedder, data: Path, limit: int | None) -> Figures:
     """Find the message that answers a question among daily ones, in Chinese (MemDaily)."""
-    return retrieval.examine(_one_by_one(retrieval.load("memdaily", data, limit)), config, embedder)
+    return retrieval.examine(_with_progress(retrieval.load("memdaily", data, limit)), config, embedder)
 
 
 @_benchmark("everyday")
@@ -143,7 +143,7 @@ def _changed(config: Config) -> dict[str, Any]:
     return {name: value for name, value in values(config).items() if value != usual[name] and name != SECRET}
 
 
-def _one_by_one(haystacks: list[retrieval.Haystack]) -> Iterable[retrieval.Haystack]:
+def _with_progress(haystacks: list[retrieval.Haystack]) -> Iterable[retrieval.Haystack]:
     screen = Console(stderr=True)
     return track(haystacks, "haystacks", console=screen, transient=True, disable=not screen.is_terminal)
 

@@ -100,7 +100,7 @@ def _groups(memory: Memory, now: datetime, config: Config) -> dict[str, dict[str
             "kind": f"{memory.kind} · {memory.type}",
             "tags": line(", ".join(memory.tags)),
             "names": line(", ".join(memory.entities)),
-            "about": line(_about(memory)),
+            "about": line(_topics_line(memory)),
             "details": _value(memory.details) if memory.details else "",
         },
         "where it belongs": {
@@ -144,7 +144,7 @@ def _groups(memory: Memory, now: datetime, config: Config) -> dict[str, dict[str
     }
 
 
-def _about(memory: Memory) -> str:
+def _topics_line(memory: Memory) -> str:
     """What its words speak of; its names have a line of their own."""
     values = (value for name, value in memory.metadata.items() if name not in NAMED | {UTC_OFFSET})
     return " · ".join(value if isinstance(value, str) else ", ".join(value) for value in values)
@@ -208,7 +208,7 @@ PAGE = 500
 EVENTS_SHOWN = 5
 
 
-def _listed(
+def _list_or_count(
     memory: Engram,
     *,
     limit: Annotated[int, Says("So many on this page.", flags="-n --limit")] = 50,
@@ -238,7 +238,7 @@ def _pages(memory: Engram, filters: Filters, scope: Scope | None) -> Iterator[Me
             return
 
 
-@presented("list", Spelling(variant("list", _listed)), with_json=True)
+@presented("list", Spelling(variant("list", _list_or_count)), with_json=True)
 def list_memories(run: CommandRun, listed: int | Page | Iterator[Memory]) -> None:
     """List memories, newest first.
 
@@ -257,13 +257,13 @@ def list_memories(run: CommandRun, listed: int | Page | Iterator[Memory]) -> Non
         say(run, text(("nothing here yet. ", "bold"), ('begin with: engram remember "…"', "dim")))
 
 
-def _shown(memory: Engram, memory_id: str) -> dict[str, Any]:
+def _everything_about(memory: Engram, memory_id: str) -> dict[str, Any]:
     record = get(memory, memory_id)
     events, said = memory.events(record.id, limit=EVENTS_SHOWN), memory.said(record.id)
     return {"memory": record, "relations": memory.relations(record.id), "events": events, "said": said}
 
 
-@presented("show", Spelling(variant("get", _shown)))
+@presented("show", Spelling(variant("get", _everything_about)))
 def show(run: CommandRun, parts: dict[str, Any]) -> None:
     """Show everything about one memory.
 
@@ -315,7 +315,7 @@ Erasing removes the content, its words, vectors and relations from the file; not
 The ledger keeps only the bare fact that it was erased. `engram forget` hides it and can be undone."""
 
 
-def _erased(memory: Engram, memory_id: str, because: str = "", *, yes: Yes = False) -> str:
+def _erase_if_agreed(memory: Engram, memory_id: str, because: str = "", *, yes: Yes = False) -> str:
     """Erase a memory, if whoever is asked agrees; its full id."""
     record = get(memory, memory_id)
     if not yes:
@@ -324,7 +324,7 @@ def _erased(memory: Engram, memory_id: str, because: str = "", *, yes: Yes = Fal
     return record.id
 
 
-@presented("erase", Spelling(variant("erase", _erased)))
+@presented("erase", Spelling(variant("erase", _erase_if_agreed)))
 def erase(run: CommandRun, memory_id: str) -> None:
     """Remove a memory for good.
 
@@ -360,7 +360,7 @@ def feedback(run: CommandRun, changed: Memory) -> None:
 # `engram edit`: the fields of a memory change; without any, its content opens in the editor.
 
 
-def _edited(memory: Engram, memory_id: str, *, because: str = "", **changes: Any) -> Memory | None:
+def _edit_fields(memory: Engram, memory_id: str, *, because: str = "", **changes: Any) -> Memory | None:
     """Change the fields that were named, else the content in an editor; None: nothing changed."""
     record = get(memory, memory_id)
     if changes.get("content") == "-":
@@ -373,7 +373,7 @@ def _edited(memory: Engram, memory_id: str, *, because: str = "", **changes: Any
     return memory.update(record.id, because=because, **changes)
 
 
-@presented("edit", Spelling(variant("update", _edited), fields=True), with_json=True)
+@presented("edit", Spelling(variant("update", _edit_fields), fields=True), with_json=True)
 def edit(run: CommandRun, changed: Memory | None) -> None:
     """Change a memory; the old words stay in its history.
 
@@ -401,7 +401,7 @@ def _in_editor(content: str) -> str | None:
 EMPTYING = "what you forgot and what maintenance archived. Nothing brings it back afterwards."
 
 
-def _trashed(
+def _list_or_purge(
     memory: Engram,
     *,
     limit: Annotated[int, Says("So many.", flags="-n --limit")] = 50,
@@ -419,7 +419,7 @@ def _trashed(
     return memory.trash.purge(because)
 
 
-@presented("trash", Spelling(variant("trash.list", _trashed)), with_json=True)
+@presented("trash", Spelling(variant("trash.list", _list_or_purge)), with_json=True)
 def trash(run: CommandRun, trashed: Lying | int) -> None:
     """Look at what was forgotten; empty it.
 

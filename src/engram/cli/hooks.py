@@ -90,7 +90,7 @@ class HookPlace:
         return Engram.open(self.path, config=self.config, access=self.access, actor=actor)
 
 
-def quick(words: Sequence[str]) -> bool:
+def run_quickly(words: Sequence[str]) -> bool:
     """Run a hook without the command line around it, which would take as long as the hook itself.
 
     False when there is more to read in the words than `hook EVENT` and options with a value.
@@ -140,7 +140,7 @@ def run(event: str, sent: bytes, where: Callable[[], HookPlace]) -> None:
 def session_start(message: HookMessage, where: HookPlace) -> None:
     """What matters whatever comes: pinned and important memories."""
     del message
-    _say("SessionStart", "", START_BUDGET, where)
+    _print_brief("SessionStart", "", START_BUDGET, where)
 
 
 def prompt_submit(message: HookMessage, where: HookPlace) -> None:
@@ -149,7 +149,7 @@ def prompt_submit(message: HookMessage, where: HookPlace) -> None:
 
     prompt = str(message.get("prompt", "")).strip()
     if not prompt.startswith("/") and count(prompt) >= SHORTEST:
-        _say("UserPromptSubmit", prompt, PROMPT_BUDGET, where)
+        _print_brief("UserPromptSubmit", prompt, PROMPT_BUDGET, where)
 
 
 def stop(message: HookMessage, where: HookPlace) -> None:
@@ -172,7 +172,7 @@ EVENTS: Mapping[str, Callable[[HookMessage, HookPlace], None]] = MappingProxyTyp
 )
 
 
-def _say(event: str, query: str, budget: int, where: HookPlace) -> None:
+def _print_brief(event: str, query: str, budget: int, where: HookPlace) -> None:
     """Print a brief for the agent, or nothing when nothing is known."""
     from engram.api.contexts import brief
     from engram.opening import is_there

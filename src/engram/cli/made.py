@@ -61,7 +61,7 @@ class Spelling:
     done: str = ""
     """The word for what was done; behind a bar the word for what a dry run tells."""
     none: str = ""
-    """What is said when nothing came of it."""
+    """The line that is printed when the result is empty."""
     fails: bool | Callable[[Any], bool] | None = False
     """Whether nothing found is exit code 1; None: whether something is; or what decides it."""
     hint: str = ""
@@ -232,7 +232,7 @@ NARROWED: Mapping[str, tuple[str, str]] = {
 
 
 @cache
-def _narrowing() -> dict[str, Parameter]:
+def _filter_parameters() -> dict[str, Parameter]:
     """The filters as parameters, by their names; an operation may have parameters of the same."""
     parameters, fields = {}, {parameter.name: parameter for parameter in fields_of(Filters)}
     for name, (flags, sentence) in NARROWED.items():
@@ -301,7 +301,7 @@ def _command(
         spelling.operation if isinstance(spelling.operation, Operation) else OPERATIONS[spelling.operation]
     )
     own = shown.own if shown else ()
-    asked = {parameter.name: parameter for parameter in _asked(operation, spelling)}
+    asked = {parameter.name: parameter for parameter in _parameters_of(operation, spelling)}
     placed = {word.rstrip("?*+"): word for word in _places(spelling, asked)}
     params: list[click.Parameter] = [_argument(asked[name], word) for name, word in placed.items()]
     params += [
@@ -309,14 +309,14 @@ def _command(
         for parameter in asked.values()
         if parameter.name not in {*placed, *PLACE, FILTERS}
     ]
-    narrowing = _narrowing() if FILTERS in asked else {}
+    narrowing = _filter_parameters() if FILTERS in asked else {}
     params += [_option(parameter, "") for parameter in narrowing.values()]
 
     def call(run: CommandRun, **values: Any) -> None:
         own_values = {option.name: values.pop(option.name) for option in own if option.name}
         words_given = {name.removeprefix(ASKED): value for name, value in values.items()}
         narrowed = {
-            name: _narrowed(name, parameter, words_given.pop(parameter.name))
+            name: _filter_value(name, parameter, words_given.pop(parameter.name))
             for name, parameter in narrowing.items()
         }
         filters = {name: value for name, value in narrowed.items() if value is not None}
@@ -328,13 +328,13 @@ def _command(
         run.arguments |= {FILTERS: Filters(**filters)} if FILTERS in asked else {}
         if shown and shown.prepare:
             run.arguments = shown.prepare(run, run.arguments)
-        _carry_out(run, operation, spelling, show)
+        _run_operation(run, operation, spelling, show)
 
     words = getdoc(shown.show) if shown else operation.sentence
     return Command(name, params=[*params, *own], callback=pass_run(call), help=words)
 
 
-def _narrowed(name: str, parameter: Parameter, value: Any) -> Any:
+def _filter_value(name: str, parameter: Parameter, value: Any) -> Any:
     """What a filter is to be; None when nothing was said."""
     if value in (None, (), ""):
         return None
@@ -347,7 +347,7 @@ def _narrowed(name: str, parameter: Parameter, value: Any) -> Any:
     )
 
 
-def _asked(operation: Operation, spelling: Spelling) -> Iterator[Parameter]:
+def _parameters_of(operation: Operation, spelling: Spelling) -> Iterator[Parameter]:
     """What a command asks for: of the fields of a memory, which REST takes beside, only if it is to."""
     unasked = {"scope", *spelling.fixed, *spelling.without}
     for parameter in operation.parameters:
@@ -440,7 +440,7 @@ def _arguments(
     asked: Mapping[str, Parameter],
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What the operation is told: what was said, what is always said, and where."""
+    """The arguments of the operation: from the command line, fixed by the spelling, and the place."""
     # Nothing is said by an empty word, but that a memory is to have no content: the engine refuses it.
     arguments = {
         name: _value(asked[name], value)
@@ -458,10 +458,10 @@ def _arguments(
     return {**arguments, **spelling.fixed}
 
 
-def _carry_out(
+def _run_operation(
     run: CommandRun, operation: Operation, spelling: Spelling, show: Callable[..., None] | None
 ) -> None:
-    with run.open(whole_file=operation.owner, makes=_makes(operation)) as memory:
+    with run.open(whole_file=operation.owner, makes=_may_make_file(operation)) as memory:
         if operation.tells_progress:
             with steps(run, operation.action) as counting:
                 result = operation.run(memory, run.arguments, progress=counting.reach)
@@ -471,7 +471,7 @@ def _carry_out(
             run.memory = memory
             show(run, result)
     if show is None:
-        _say(run, operation, spelling, result, run.arguments)
+        _say_result(run, operation, spelling, result, run.arguments)
     empty, fails = _is_empty(result), spelling.fails
     if fails(result) if callable(fails) else (empty and fails) or (not empty and fails is None):
         raise click.exceptions.Exit(NOT_FOUND)
@@ -489,7 +489,7 @@ def _value(parameter: Parameter, value: Any) -> Any:
     return value
 
 
-def _makes(operation: Operation) -> bool:
+def _may_make_file(operation: Operation) -> bool:
     """Whether it brings something in, and so may make a file that is not there."""
     if operation.reads or any(name.endswith(("memory_id", "source")) for name in operation.own):
         return False
@@ -497,18 +497,18 @@ def _makes(operation: Operation) -> bool:
     return makes or operation.status == 201  # noqa: PLR2004 (created, in HTTP's words)
 
 
-def _say(
+def _say_result(
     run: CommandRun, operation: Operation, spelling: Spelling, result: Any, arguments: Mapping[str, Any]
 ) -> None:
     empty = _is_empty(result)
     if run.json:
         say_json({operation.gives: result} if operation.gives else result)
     elif empty and spelling.none:
-        say(run, text((_filled(spelling.none, result, arguments), "bold")))
+        say(run, text((_fill_words(spelling.none, result, arguments), "bold")))
     elif not empty:
-        _show(run, _filled(spelling.done, result, arguments), result)
+        _show(run, _fill_words(spelling.done, result, arguments), result)
         if spelling.hint and not run.quiet:
-            say(run, text((f"  {_filled(spelling.hint, result, arguments)}", "dim")))
+            say(run, text((f"  {_fill_words(spelling.hint, result, arguments)}", "dim")))
 
 
 def _is_empty(result: Any) -> bool:
@@ -530,7 +530,7 @@ def _is_unwritten(result: Any) -> bool:
     return not any(getattr(result, name) for name in parts if hasattr(result, name))
 
 
-def _filled(words: str, result: Any, arguments: Mapping[str, Any]) -> str:
+def _fill_words(words: str, result: Any, arguments: Mapping[str, Any]) -> str:
     """Words with what they name: a field of what came, or of what was said."""
     done, _, would = words.partition("|")
     words = would if would and arguments.get("dry") else done
@@ -551,7 +551,7 @@ def _show(run: CommandRun, done: str, result: Any) -> None:
     if result is True:
         say(run, text((done, "bold green")))
     elif isinstance(result, list | tuple) and result and isinstance(result[0], dict):
-        _pairs(run, result)
+        _show_conflicts(run, result)
     elif isinstance(result, list | tuple):
         if done and not run.quiet:
             say(run, text((done, "bold green")))
@@ -564,7 +564,7 @@ def _show(run: CommandRun, done: str, result: Any) -> None:
         views.say_one(run, done, result)
 
 
-def _pairs(run: CommandRun, conflicts: Sequence[Mapping[str, Any]]) -> None:
+def _show_conflicts(run: CommandRun, conflicts: Sequence[Mapping[str, Any]]) -> None:
     from engram.cli.views import id_of
 
     pairs = [(conflict["a"], conflict["b"]) for conflict in conflicts]

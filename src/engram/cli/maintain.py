@@ -208,16 +208,16 @@ def stats(run: CommandRun, result: Stats | RecallHealth | dict[str, Any]) -> Non
     if run.json:
         say_json({"file": path, **plain(result)} if isinstance(result, Stats) else result)
     elif isinstance(result, RecallHealth):
-        say(run, *_recalls(result))
+        say(run, *_recall_lines(result))
     elif isinstance(result, Stats):
-        say(run, *([str(result.memories)] if run.quiet else _stats(result, path)))
+        say(run, *([str(result.memories)] if run.quiet else _stats_lines(result, path)))
     elif "spending" in result:
-        say(run, *_spent(result["spending"]))
+        say(run, *_spending_lines(result["spending"]))
     else:
         say(run, f"{counted(result['forgotten'], 'call')} forgotten")
 
 
-def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
+def _spending_lines(spent: Sequence[Spent]) -> Iterator[RenderableType]:
     if not spent:
         yield text("no model was asked in the last 30 days")
         return
@@ -232,7 +232,7 @@ def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
     yield table(heads[start:], [row[start:] for row in rows])
 
 
-def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
+def _stats_lines(counts: Stats, path: str) -> Iterator[RenderableType]:
     around = (counted(counts.edges, "relation"), counted(counts.events, "event"), size(counts.size_bytes))
     yield text((counted(counts.memories, "memory", "memories"), "bold"), f" · {' · '.join(around)}")
     yield text((path, "dim"))
@@ -252,7 +252,7 @@ def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
         yield text((f"\n{waiting} for a vector: run `engram reembed`", "yellow"))
 
 
-def _recalls(health: RecallHealth) -> Iterator[RenderableType]:
+def _recall_lines(health: RecallHealth) -> Iterator[RenderableType]:
     """How the last recalls have been going, kind by kind."""
     overall = health.overall
     weak = counted(overall.weak, "weak one", "weak ones")
@@ -311,7 +311,7 @@ def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
 
     The exit code is 1 when something is not as it should be; the advice says what to do.
     """
-    findings = _all_examined(run, repair=repair, deep=deep)
+    findings = _examine_all(run, repair=repair, deep=deep)
     healthy = all(finding.ok for finding in findings)
     lines = [row for finding in findings if not (run.quiet and finding.ok) for row in _finding(finding)]
     well = [text(("all is well", "bold green"))] if healthy and not run.quiet else []
@@ -320,7 +320,7 @@ def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-def _all_examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
+def _examine_all(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
     """What the doctor finds; in a folder file by file, and of those that are well only how many they are."""
     from engram.folder import found_in_files
     from engram.opening import file_of_namespace, is_folder, namespaces_in, place, salvage
@@ -330,17 +330,17 @@ def _all_examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]
         by_namespace = {}
         for name in namespaces_in(where):
             of_namespace = replace(run, file=str(file_of_namespace(where, name)), namespace=name)
-            by_namespace[name] = _all_examined(of_namespace, repair=repair, deep=deep)
+            by_namespace[name] = _examine_all(of_namespace, repair=repair, deep=deep)
         return found_in_files(by_namespace)
-    findings = _examined(run, repair=repair, deep=deep)
+    findings = _examine(run, repair=repair, deep=deep)
     if repair and any(finding.name == PAGES and not finding.ok for finding in findings):
         report = salvage(run.one_file, run.config)
-        say(run, *(() if run.json or run.quiet else salvaged(report)))
-        findings = _examined(run, repair=repair, deep=deep)
+        say(run, *(() if run.json or run.quiet else salvage_lines(report)))
+        findings = _examine(run, repair=repair, deep=deep)
     return findings
 
 
-def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
+def _examine(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
     """What the doctor finds; that a file is too damaged to be opened is a finding as well."""
     try:
         with run.open(whole_file=True) as memory:
@@ -352,7 +352,7 @@ def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
         return [Finding(PAGES, ok=False, detail=error.message, advice=advice)]
 
 
-def salvaged(report: SalvageReport) -> Iterator[RenderableType]:
+def salvage_lines(report: SalvageReport) -> Iterator[RenderableType]:
     """What could be saved and what could not."""
     yield done("saved", f"{report.rows:,} rows; the file as it was is now {report.kept}")
     for part in report.damaged:

@@ -50,13 +50,13 @@ class CommandRun:
     user: str = ""
     clock: Clock = field(default_factory=SystemClock)
     memory: Engram | None = None
-    """The open memory, while what came of a command is shown."""
+    """The open memory, while the result of a command is shown."""
     arguments: dict[str, Any] = field(default_factory=dict)
-    """What the operation of the command is told."""
+    """The arguments of the operation of the command."""
 
     @property
     def opened(self) -> Engram:
-        """The open memory, for whoever shows what came of a command."""
+        """The open memory, for whoever shows the result of a command."""
         assert self.memory is not None  # noqa: S101 (a command opens it before it shows anything)
         return self.memory
 

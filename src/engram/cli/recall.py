@@ -325,7 +325,7 @@ def _reasoning(reasoning: Reasoning) -> Iterator[RenderableType]:
         cited = ", ".join(short(memory) for memory in conclusion.memories)
         yield text((line(conclusion.claim), "bold"), (f"  {cited}", "cyan"))
     tree = _tree(text(("? ", "bold magenta"), (line(reasoning.tree.question), "bold")))
-    _grow(tree, reasoning.tree)
+    _add_branch(tree, reasoning.tree)
     yield tree
     for gap in reasoning.gaps:
         yield text(("missing ", "yellow"), line(gap))
@@ -337,7 +337,7 @@ def _reasoning(reasoning: Reasoning) -> Iterator[RenderableType]:
     yield text((f"{counts} · {counted(reasoning.calls, 'call')} to a model", "dim"))
 
 
-def _grow(tree: Tree, branch: Branch) -> None:
+def _add_branch(tree: Tree, branch: Branch) -> None:
     for hit in branch.hits[:HITS_SHOWN]:
         row = text((short(hit.memory.id), "cyan"), (f" {hit.relevance:.2f} ", "green"), line(hit.text))
         tree.add(cut(row))
@@ -345,7 +345,7 @@ def _grow(tree: Tree, branch: Branch) -> None:
         tree.add(text(("nothing found", "yellow")))
     for below in branch.branches:
         label = text(("? ", "magenta"), line(below.question), (f"  {line(below.why)}", "dim"))
-        _grow(tree.add(label), below)
+        _add_branch(tree.add(label), below)
 
 
 @presented(

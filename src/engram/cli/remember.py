@@ -42,7 +42,7 @@ class KeptLines:
     numbers: Sequence[int]
 
 
-def _keep(
+def _remember_lines(
     memory: Engram,
     content: Sequence[str] = (),
     lines: Annotated[bool, Says("Each line of stdin is a memory of its own.")] = False,
@@ -55,7 +55,7 @@ def _keep(
     return KeptLines(memory.remember_many(drafts, partial=True), [number for number, _ in numbered])
 
 
-def _piped(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
+def _content_or_stdin(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
     words = arguments.get("content", ())
     if not arguments.get("lines"):
         return arguments | {"content": (text_or_stdin(words, "content"),)}
@@ -66,9 +66,9 @@ def _piped(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
 
 @presented(
     "remember",
-    Spelling(variant("remember", _keep), "content*", fields=True, without=("believed",)),
+    Spelling(variant("remember", _remember_lines), "content*", fields=True, without=("believed",)),
     with_json=True,
-    prepare=_piped,
+    prepare=_content_or_stdin,
 )
 def remember(run: CommandRun, result: Receipt | KeptLines) -> None:
     """Keep a statement.
@@ -129,7 +129,7 @@ def _reasons(receipt: Receipt) -> list[Text]:
 LEFT_OUT_SHOWN = 12
 
 
-def _hear(
+def _observe_now(
     memory: Engram,
     said: Sequence[str] = (),
     *,
@@ -161,7 +161,7 @@ def _hear(
     )
 
 
-def _overheard(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
+def _words_or_messages(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
     """The words, or the messages on stdin as they are written."""
     words = arguments.get("said", ())
     if not arguments.get("messages"):
@@ -171,7 +171,7 @@ def _overheard(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
     return arguments | {"said": (read_stdin("messages"),)}
 
 
-@presented("observe", Spelling(variant("observe", _hear), "said*"), prepare=_overheard)
+@presented("observe", Spelling(variant("observe", _observe_now), "said*"), prepare=_words_or_messages)
 def observe(run: CommandRun, heard: Observation) -> None:
     """Listen to what was said and keep what is worth keeping.
 

@@ -50,7 +50,7 @@ class Ready:
     """The file with the owner's secret; empty where there is none."""
 
 
-def served(
+def serve_until_stopped(
     run: CommandRun, config: Config, ready: Callable[[Ready], None], *, alone: bool = False, at: str = ""
 ) -> None:
     """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
@@ -169,7 +169,7 @@ def serve(
     spare_cores = min(os.cpu_count() or 1, MOST_CORES) - 1
     recalling = (config.recall.processes or spare_cores) if workers is None else workers
     config = replace(config, recall=replace(config.recall, processes=recalling))
-    served(run, config, lambda ready: _say_ready(run, config, ready, at or ""), at=at or "")
+    serve_until_stopped(run, config, lambda ready: _say_ready(run, config, ready, at or ""), at=at or "")
 
 
 MOST_CORES = 4
@@ -254,7 +254,7 @@ def proxy(run: CommandRun, upstream: str | None, host: str | None, port: int | N
     config = with_access(with_upstream(config, upstream), is_open=is_open)
     if not config.proxy.base_url:
         raise ConfigError("Which model service? Give --upstream, or set proxy.base_url.")
-    served(run, config, lambda ready: _say_ready_proxy(run, config, ready), alone=True)
+    serve_until_stopped(run, config, lambda ready: _say_ready_proxy(run, config, ready), alone=True)
 
 
 def _say_ready_proxy(run: CommandRun, config: Config, ready: Ready) -> None:

@@ -182,7 +182,7 @@ class _Change:
             return False
         real.parent.mkdir(parents=True, exist_ok=True)
         if old:
-            shutil.copy2(real, _free(real.with_name(real.name + BACKUP)))
+            shutil.copy2(real, _free_path(real.with_name(real.name + BACKUP)))
         draft = real.with_name(f"{real.name}.new")
         draft.write_text(new, encoding="utf-8")
         if old:
@@ -191,7 +191,7 @@ class _Change:
         return True
 
 
-def _free(path: Path) -> Path:
+def _free_path(path: Path) -> Path:
     """A name that no file has: an older copy is never written over."""
     numbered = (path.with_name(f"{path.name}.{number}") for number in range(1, 1_000))
     return path if not path.exists() else next(candidate for candidate in numbered if not candidate.exists())

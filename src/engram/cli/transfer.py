@@ -105,7 +105,7 @@ def import_lines(
     plain_lines = as_it_was or path == "-"
     known_system = system or ("" if plain_lines else _system_at(Path(path), dict(mapping)))
     if known_system:
-        _move_in(run, Path(path), known_system, dict(mapping), dry=dry_run)
+        _import_from(run, Path(path), known_system, dict(mapping), dry=dry_run)
         return
     with click.open_file(path, "rb") as source:
         _import_lines(run, source, dry_run=dry_run, as_it_was=as_it_was)
@@ -121,7 +121,7 @@ def _system_at(path: Path, mapping: Mapping[str, str]) -> str:
         return ""
 
 
-def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str], *, dry: bool) -> None:
+def _import_from(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str], *, dry: bool) -> None:
     with run.open(whole_file=True, makes=True) as memory, steps(run, "importing", None) as counting:
         scope = run.named_scope
         report = memory.sources.move_in(
@@ -151,7 +151,7 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
     if dry_run:
         report.counts["valid"] = sum(1 for _ in lines)
     elif as_it_was:
-        _adopt(run, source, report)
+        _import_as_it_was(run, source, report)
     else:
         with (
             run.open(whole_file=True, makes=True) as memory,
@@ -167,12 +167,12 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
         value = {"dry_run": dry_run, **counts, **rest}
     if not run.json:
         _tell_refused(report)
-    tell(run, value, _summed_up(report), quiet=())
+    tell(run, value, _summary_line(report), quiet=())
     if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def _adopt(run: CommandRun, source: IO[bytes], report: ImportReport) -> None:
+def _import_as_it_was(run: CommandRun, source: IO[bytes], report: ImportReport) -> None:
     """Take every line in as it was; its number is its place among the lines that are not empty."""
     records = [_record(number, raw) for number, raw in enumerate(source, 1) if raw.strip()]
     with run.open(whole_file=True, makes=True) as memory:
@@ -272,7 +272,7 @@ def _tell_refused(report: ImportReport) -> None:
         click.echo(f"and {len(report.refused) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
 
 
-def _summed_up(report: ImportReport) -> Text:
+def _summary_line(report: ImportReport) -> Text:
     counts = [f"{count:,} {name}" for name, count in report.counts.items() if count]
     counts += [counted(report.related, "relation")] if report.related else []
     counts += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.maintain import salvaged, size
+from engram.cli.maintain import salvage_lines, size
 from engram.cli.options import CommandRun, Group, command, pass_run
 from engram.cli.output import counted, done, say_json, steps, table, tell
 from engram.errors import BadKey, KeyNeeded
@@ -365,4 +365,4 @@ def salvage_command(run: CommandRun, chosen: str | None) -> None:
     from engram.opening import salvage
 
     report = salvage(run.one_file, run.config, chosen)
-    tell(run, report, *salvaged(report), quiet=())
+    tell(run, report, *salvage_lines(report), quiet=())

@@ -1,4 +1,4 @@
-"""What came of an operation, as people read it: a line for one thing, a table for many, ids if quiet."""
+"""The result of an operation, as people read it: a line for one thing, a table for many, ids if quiet."""
 
 from __future__ import annotations
 
@@ -275,13 +275,13 @@ def say_one(run: CommandRun, done: str, value: Any) -> None:
         say(run, text((f"{done} " if done else "", "bold green"), line(str(plain(value)))))
 
 
-def changed(done: str, memory: Memory, _: CommandRun | None = None) -> Iterator[RenderableType]:
+def changed_line(done: str, memory: Memory, _: CommandRun | None = None) -> Iterator[RenderableType]:
     """A memory after a change, in one line."""
     yield text((done, "bold green"), " ", (short(memory.id), "bold cyan"), f" · {line(memory.content)}")
 
 
 def _receipt(_: str, done: Receipt, __: CommandRun) -> Iterator[RenderableType]:
-    yield from changed(str(done.outcome), done.memory)
+    yield from changed_line(str(done.outcome), done.memory)
     yield text((f"  {line(done.because)}", "dim"))
 
 
@@ -448,7 +448,7 @@ _ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterable[RenderableType]]] 
     Guidelines: lambda _, guidelines, __: [text(line(row)) for row in guidelines.lines],
     KnowledgeMap: _map,
     Learned: lambda done, learned, _: [text((f"{done} ", "bold green"), shown(learned.memory.shown))],
-    Memory: changed,
+    Memory: changed_line,
     Observation: lambda done, observation, _: [
         text((f"{done}, ", "bold yellow"), f"{_memories(observation.receipts)} of it")
     ],
