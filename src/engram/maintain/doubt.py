@@ -222,7 +222,7 @@ def plan_probes(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 
 def _due(part: Slice, left: int, context: StepContext) -> tuple[list[tuple[int, Memory]], int]:
-    """Beliefs to look at now, no more than so many; and how far was looked."""
+    """Up to `left` beliefs to probe now, and the last key that was looked at."""
     judgements = context.tools.store.upkeep.judged(PROBE, [memory.id for _, memory in part])
     due: list[tuple[int, Memory]] = []
     for key, memory in part:
@@ -370,7 +370,7 @@ def _contradicted(belief: Memory, decisive: ProbeEvidence, asking: Asking, conte
 
 
 def _undecided(belief: Memory, asking: Asking, context: StepContext) -> Iterator[Decision]:
-    """Nothing speaks for or against: it rests; what much rests on is asked about."""
+    """No evidence either way: it is not probed for a while; one that is used much becomes a question."""
     notes = (_resting(belief, "nothing", context), *_take_unsaved(asking))
     yield Decision("belief.probed", "", notes, quiet=True)
     if belief.usage.accessed >= STALE_USES and belief.tier is Tier.CLEAR:

@@ -25,8 +25,7 @@ from engram.rules.sameness import SamenessLimits
 from engram.rules.screen import screen
 
 # ---------------------------------------------------------------- joined
-# Joined memories: pairs come in; who takes in whom is decided, cluster by cluster, and what becomes of
-# them.
+# Joined memories: pairs come in; which memory absorbs which others is decided, cluster by cluster.
 #
 # Rules decide by the words. A model is asked only about pairs whose marks agree and of which rules cannot
 # say that they are the same (`auto`), or about all of them (`full`); its answer is remembered under the

@@ -29,7 +29,7 @@ NEAREST = 8  # nearest memories that one is compared with
 
 
 # ---------------------------------------------------------------- neighbours
-# Who lies near whom: keys of one place come in; pairs that are near enough come out, from the index.
+# Neighbours: keys of one scope come in; pairs that are near enough come out, from the index.
 
 NEIGHBOURS: Final = 12
 """How many of the nearest are looked at."""
@@ -50,7 +50,7 @@ def space_of(context: StepContext) -> Space | None:
 def neighbour_pairs(
     context: StepContext, space: Space, scope: Scope, keys: Sequence[int], least: float
 ) -> Iterator[tuple[int, int, float]]:
-    """Each of these keys with what lies near it; also places above are searched, the caller looks again."""
+    """Each of these keys with its near ones; scopes above are searched too: the caller checks the scope."""
     for key, hits in nearest(context, space, scope, keys):
         yield from ((key, other, cosine) for other, cosine in hits if cosine >= least)
 
@@ -85,7 +85,7 @@ def nearest_cache(context: StepContext, space: Space) -> NearestCache:
 
 
 def forget_nearest(context: StepContext) -> None:
-    """Let go of what was found, and of what was read of it: it takes much room."""
+    """Free the neighbours that were found and the texts read of them: they take much memory."""
     for note in ("nearest", COMPARED):
         context.notes.pop(note, None)
     context.tools.index.let_go()
@@ -181,7 +181,7 @@ def sameness_limits(least: float, cosines: Thresholds) -> SamenessLimits:
 def slices_to_compare(
     context: StepContext, step: str, layers: frozenset[Layer], cursor: str
 ) -> Iterator[tuple[Slice, str, int]]:
-    """What a step has to look at, in slices, each with the cursor that stands behind it.
+    """What a step has to compare, in slices, each with the cursor after it.
 
     The last number is the key up to which everything was looked at before it; 0 when not everything was.
     """

@@ -495,7 +495,7 @@ def _counted(context: StepContext, memory: Memory, occasions: Sequence[Occasion]
 
 
 def _gone(context: StepContext, memory: Memory) -> Iterator[Decision]:
-    """Nobody tells of it any longer: put away; erased when what told of it was."""
+    """No result shows it any longer: archived; erased when all its results were."""
     if not _drawn_from(context, context.tools.store.memories.keys([memory.id])[memory.id]):
         why = "all results it rested on were erased"
         yield Decision("procedure.erased", why, (Erase(memory),), memory.id)

@@ -69,7 +69,7 @@ def begin_run(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
 
 
 class Background:
-    """While a run goes on, Python looks for circles of garbage seldom, and its threads take turns often.
+    """During a run the cyclic garbage collector runs seldom, and threads switch often.
 
     Passes make many objects and no circles: looking for them takes a tenth of a run otherwise. Who asks
     something meanwhile would wait ten times as long for each turn. Any number of runs of a process may go on

@@ -48,7 +48,7 @@ WHOLE_CHECK_DAYS = 7.0  # days between two that leave nothing out
 CORE_LINES = 12  # statements that the summary of the core is made of
 
 # ---------------------------------------------------------------- checking
-# Checking: the file is looked at once a day; what can be rebuilt is mended, what cannot is told.
+# Checking: the file is checked once a day; what can be rebuilt is repaired, what cannot is reported.
 
 NAME: Final = "integrity"
 CHECK: Final = "check"
@@ -82,7 +82,7 @@ def plan_store_check(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 
 # ---------------------------------------------------------------- delivering
-# Delivering: offers and wishes come in; each subscriber gets copies of what it wants, as many as it takes.
+# Delivering: publications come in; each subscriber gets copies of what it wants, as many as it takes.
 #
 # A copy belongs to its receiver, is believed a little less than the original, and says where it comes from.
 # A later version of the original changes the copy. A copy that its receiver has changed as well stays

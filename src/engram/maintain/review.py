@@ -254,11 +254,11 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 
 OFTEN_USED, OFTEN_SAID = 30, 2
-"""Uses, and times it was said again, that the gate is told of (layers)."""
+"""Uses, and repetitions, from which the gate is shown them (layers)."""
 
 
 def _with_use(memory: Memory) -> str:
-    """A memory's words, and how often it was used or said again where that speaks for it."""
+    """A memory's words, with the counts of its uses and repetitions where they are high."""
     used, repeated = memory.usage.accessed, memory.usage.repeated
     marks = [f"used {used} times"] * (used >= OFTEN_USED)
     marks += [f"said again {repeated} times"] * (repeated >= OFTEN_SAID)

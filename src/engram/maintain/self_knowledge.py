@@ -120,7 +120,7 @@ def _domain(
 
 
 # ---------------------------------------------------------------- guidelines
-# Guidelines: what past runs decided and what came of it come in; how to shorten and let go comes out.
+# Guidelines: decisions of past runs and their outcomes come in; which rules to hold back comes out.
 #
 # A decision shows what it was worth after a while: taken back by a person, or what it put away was asked
 # for, or nothing. What is kept shows it by being recalled or not, category by category. Nothing is
@@ -133,7 +133,7 @@ RUNS: Final = 50
 LINES: Final = 2_000
 """Decisions of a run that are looked at."""
 OFTEN, SELDOM = 0.5, 0.05
-"""From this share of recalled memories on a category is kept whole; up to that it may be told by a label."""
+"""From this share of recalled memories on a category is kept whole; up to that a label may stand for it."""
 REGRET: Final = 0.1
 """From this share of decisions that were taken back a rule should hold back."""
 
@@ -209,7 +209,7 @@ def _rule_lines(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
 
 
 def _categories(context: StepContext, rows: Sequence[CensusRow]) -> list[dict[str, Any]]:
-    """How much of what is kept is ever recalled, and in which form such memories are told."""
+    """The share of each category that is ever recalled, and in which form to show its memories."""
     settled = context.now - timedelta(days=GUIDELINE_DAYS)
     groups = grouped((row.category, row) for row in rows if row.at <= settled)
     return [
@@ -221,7 +221,7 @@ def _categories(context: StepContext, rows: Sequence[CensusRow]) -> list[dict[st
 
 
 def _advice(share: float) -> str:
-    """In which form such memories are told when there is little room.
+    """The form in which such memories are shown when there is little room.
 
     >>> _advice(0.6), _advice(0.2), _advice(0.0)
     ('whole', 'summary', 'label')

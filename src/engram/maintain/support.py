@@ -90,7 +90,7 @@ def changes_since(context: StepContext, step: str) -> RecentChanges:
 
 @dataclass(slots=True)
 class LedgerRead:
-    """What the ledger tells since a mark, read once in a run for all its steps."""
+    """The news of the ledger since a mark, read once in a run for all its steps."""
 
     upto: str
     marks: frozenset[str]
@@ -340,8 +340,8 @@ def _ruled(review: Review) -> Chosen:
     return Chosen.YES if review.by_rule else Chosen.NO
 
 
-# ---------------------------------------------------------------- room
-# Room: what steps noted for others is let go of; the system gets it back where it is much.
+# ---------------------------------------------------------------- memory of the process
+# What steps noted for others is freed; where that is much, the system gets it back.
 
 MUCH_BYTES: Final = 224 * 2**20
 
@@ -353,9 +353,9 @@ def give_back_if_much() -> None:
 
 
 # ---------------------------------------------------------------- sketching
-# Sketching: what was worked out comes in; the effect that keeps it goes out, unless it is kept already.
+# Sketching: a body comes in; the effect that stores it as a sketch goes out, unless the stored one is equal.
 #
-# Also the one way in which steps that put memories into words ask a model for them.
+# Also the one way in which steps ask a model to sum memories up.
 
 
 def keep_sketch(  # noqa: PLR0913 - the parts of a sketch
@@ -395,7 +395,7 @@ def model_summary(
 
 
 # ---------------------------------------------------------------- telling
-# Telling: a statement and who said it come in; whether it can stand for others in a summary comes out.
+# A statement and its speaker come in; whether it can stand for others in a summary comes out.
 
 
 @lru_cache(maxsize=1 << 14)

@@ -161,7 +161,7 @@ def _census_row(key: int, memory: Memory, shared: dict[Any, Any]) -> CensusRow:
 
 
 def _short_text(memory: Memory) -> str:
-    """What a memory says, as whole sentences and not more than a line; what is over is told to be over."""
+    """What a memory says, as whole sentences and not more than a line; facts that ended are marked so."""
     whole = memory.content
     if len(whole) > LINE:
         first = next(iter(sentences(whole)), whole)
