@@ -86,8 +86,8 @@ def _advised_against(decision: Decision, context: StepContext) -> bool:
         match effect:
             case MemoryChange(old=old, new=new) if new.status in AWAY and old.status not in AWAY:
                 scope = old.scope
-            case Add(memory=made):
-                scope = made.scope
+            case Add(memory=memory):
+                scope = memory.scope
             case _:
                 continue
         if decision.rule in _rules_held_back(scope, context):

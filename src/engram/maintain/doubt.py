@@ -376,8 +376,8 @@ def _undecided(belief: Memory, asking: Asking, context: StepContext) -> Iterator
     if belief.usage.accessed >= STALE_USES and belief.tier is Tier.CLEAR:
         gap = of_memory(STALE, belief)
         why = f"used {belief.usage.accessed} times, nothing said since"
-        kept = context.tools.store.upkeep.sketch(belief.scope, "gap", gap.key)
-        if kept is None and gap.key not in closed_gaps(context, [gap.key]):
+        sketch = context.tools.store.upkeep.sketch(belief.scope, "gap", gap.key)
+        if sketch is None and gap.key not in closed_gaps(context, [gap.key]):
             yield Decision(FOUND, why, (keep_gap(context, gap, [belief.id]),), gap.key)
 
 

@@ -156,14 +156,14 @@ def _gap_decisions(context: StepContext, scope: Scope, place: GapPlace) -> Itera
         yield Decision("gap.closed", "it is known, or asked for no more", (Drop(scope, GAP, key),))
     yield from _dropped_questions(context, place, {gap.about.casefold() for gap, _, _ in gaps.values()})
     gone = closed_gaps(context, gaps)
-    left = GAPS_MOST - len(place.open.keys() & gaps.keys())
+    room = GAPS_MOST - len(place.open.keys() & gaps.keys())
     for gap, sources, why in sorted(gaps.values(), key=lambda entry: (-entry[0].weight, entry[0].key)):
-        kept = place.open.get(gap.key)
-        if gap.key in gone or (kept is not None and kept.body["question"] == gap.question):
+        sketch = place.open.get(gap.key)
+        if gap.key in gone or (sketch is not None and sketch.body["question"] == gap.question):
             continue
-        if kept is None and left <= 0:
+        if sketch is None and room <= 0:
             continue
-        left -= kept is None
+        room -= sketch is None
         yield Decision(FOUND, why, (keep_gap(context, gap, sources),), gap.key)
 
 

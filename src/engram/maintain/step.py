@@ -238,12 +238,12 @@ class StepContext:
 
     def new(self, draft: Draft, rule: str, *sources: str) -> Add:
         """A memory made by maintenance: it belongs to the run's time and is known by rule and sources."""
-        made = prepare(screen(draft), self.tools)
+        prepared = prepare(screen(draft), self.tools)
         name = "\n".join((rule, *sorted(sources)))
         memory = replace(
-            made.memory, id=str(uuid.uuid5(NAMES, name)), created_at=self.now, modified_at=self.now
+            prepared.memory, id=str(uuid.uuid5(NAMES, name)), created_at=self.now, modified_at=self.now
         )
-        return Add(memory, made.findable, self.vector(memory))
+        return Add(memory, prepared.findable, self.vector(memory))
 
     def derived(
         self,
@@ -254,8 +254,8 @@ class StepContext:
         by: EdgeType = EdgeType.DERIVED_FROM,
     ) -> tuple[Add, tuple[Draw, ...]]:
         """A memory that the engine concludes from others, and edges to them; `known_by` if not by those."""
-        made = replace(draft, source="engine", layer=Layer.WORKING)
-        add = self.new(made, rule, *(known_by or sources))
+        draft = replace(draft, source="engine", layer=Layer.WORKING)
+        add = self.new(draft, rule, *(known_by or sources))
         add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
         return add, tuple(Draw(Edge(add.memory.id, source, by)) for source in sources)
 
