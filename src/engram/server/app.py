@@ -147,9 +147,7 @@ def build(
     app = Starlette(
         routes=[*served, *rests],
         middleware=[
-            Middleware(
-                Guard, memory_host=memory_host, metrics=counts, is_foreign=_foreign_check(doors, rests)
-            )
+            Middleware(Guard, memory_host=memory_host, metrics=counts, is_foreign=_is_foreign(doors, rests))
         ],
         exception_handlers={HTTPException: _refuse_unserved},
         lifespan=_lifespan(memory_host, doors),
@@ -277,7 +275,7 @@ def _mounted(door: Mounted) -> tuple[BaseRoute, ...]:
     return Served(door.path, entrance), Mount(door.path, entrance)
 
 
-def _foreign_check(doors: Sequence[Mounted], rests: Sequence[_RestMount]) -> Callable[[str], bool]:
+def _is_foreign(doors: Sequence[Mounted], rests: Sequence[_RestMount]) -> Callable[[str], bool]:
     """Whether requests to an address carry keys of another service."""
     paths = tuple(door.path for door in doors if door.foreign_keys)
     rest_doors = tuple(rest for rest in rests if rest.door.foreign_keys)

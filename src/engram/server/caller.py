@@ -296,14 +296,14 @@ TOKEN = "x-engram-token"  # noqa: S105 (the name of a header)
 KEYS = frozenset({"authorization", "x-api-key", TOKEN})
 
 
-def without_foreign_keys(headers: Mapping[str, str], secret: str = "") -> dict[str, str]:
+def own_keys_only(headers: Mapping[str, str], secret: str = "") -> dict[str, str]:
     """The headers as far as they tell us who asks: a token of ours stays, a key of another service does not.
 
     `secret` is the owner's own, where one is set.
 
-    >>> without_foreign_keys({"authorization": "Bearer sk-1", "host": "localhost"})
+    >>> own_keys_only({"authorization": "Bearer sk-1", "host": "localhost"})
     {'host': 'localhost'}
-    >>> without_foreign_keys({"authorization": "Bearer sk-1", "x-engram-token": "engram_a"})
+    >>> own_keys_only({"authorization": "Bearer sk-1", "x-engram-token": "engram_a"})
     {'authorization': 'Bearer engram_a'}
     """
     rest = {name: value for name, value in headers.items() if name not in KEYS}

@@ -24,15 +24,7 @@ from engram.model.event import Audited
 from engram.pressure import give_back_memory
 from engram.server import caller
 from engram.server import metrics as server_metrics
-from engram.server.caller import (
-    NOBODY,
-    Caller,
-    bearer_of,
-    caller_from,
-    host_of,
-    is_loopback,
-    without_foreign_keys,
-)
+from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback, own_keys_only
 from engram.server.compat.requests import LARGE_BODIES, response_to
 from engram.server.limits import LARGE_BODY, Body, Pace, check_length
 from engram.server.problems import BUG, HostRefused, OriginRefused, TokenNeeded, TooManyRequests
@@ -184,7 +176,7 @@ class Guard:
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
         key, is_open = self._memory_host.settings.api_key, self._memory_host.settings.is_open
         if self._is_foreign(scope["path"]):
-            headers = without_foreign_keys(headers, key)
+            headers = own_keys_only(headers, key)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:
                 return caller_from(scope, headers, lambda _: None, key, is_open=is_open)

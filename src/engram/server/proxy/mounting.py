@@ -116,9 +116,7 @@ class Proxy:
         user = request.headers.get(USER, "").strip() or chat.user
         caller = self._for_user(request.state.caller, user)
         options = self._options_of(request, chat, user) if caller is not None else None
-        if (
-            caller is None or options is None
-        ):  # nobody's memories are put before, or learned from, these words
+        if caller is None or options is None:  # these words get no memories, and none is made of them
             return self._pass_on(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
         brief = await self._recalling.beside(chat, caller, options.session) if options.recall else NOTHING
         if brief.text:
