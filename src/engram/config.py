@@ -29,17 +29,20 @@ from engram.model.clock import zone_of
 # How a setting is written down: its default, its range or its known values, its meaning and its origin.
 
 
-def number(default: float, low: float, high: float, meaning: str, origin: str) -> Any:
+DESIGN = "design"
+
+
+def number(default: float, low: float, high: float, meaning: str, origin: str = DESIGN) -> Any:
     """A setting that is a number; whole if its default is."""
     return field(default=default, metadata={"low": low, "high": high, "meaning": meaning, "origin": origin})
 
 
-def choice(default: str, known: tuple[str, ...], meaning: str, origin: str) -> Any:
+def choice(default: str, known: tuple[str, ...], meaning: str, origin: str = DESIGN) -> Any:
     """A setting that is one of a few words."""
     return field(default=default, metadata={"known": known, "meaning": meaning, "origin": origin})
 
 
-def words(default: str, meaning: str, origin: str) -> Any:
+def words(default: str, meaning: str, origin: str = DESIGN) -> Any:
     """A setting that is free text: a name, an address, a path."""
     return field(default=default, metadata={"meaning": meaning, "origin": origin})
 
@@ -53,20 +56,16 @@ def words(default: str, meaning: str, origin: str) -> Any:
 class StoreConfig:
     """The file and its writer."""
 
-    busy_timeout_s: float = number(10.0, 0.1, 300, "how long a write waits for another process", "design")
-    readers: int = number(4, 1, 64, "connections kept open for reading", "design")
+    busy_timeout_s: float = number(10.0, 0.1, 300, "how long a write waits for another process")
+    readers: int = number(4, 1, 64, "connections kept open for reading")
     synchronous: str = choice(
-        "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate", "design"
+        "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate"
     )
-    backups: int = number(3, 0, 100, "backups kept of those made by themselves, one a day; 0: none", "design")
-    open_files: int = number(32, 1, 10_000, "files of a folder that are open at a time", "design")
-    audit_days: int = number(365, 0, 36_500, "days that it is kept who looked; 0: for good", "design")
+    backups: int = number(3, 0, 100, "backups kept of those made by themselves, one a day; 0: none")
+    open_files: int = number(32, 1, 10_000, "files of a folder that are open at a time")
+    audit_days: int = number(365, 0, 36_500, "days that it is kept who looked; 0: for good")
     in_memory: int = number(
-        1_500_000,
-        0,
-        1_000_000_000,
-        "PostgreSQL: memories of a namespace that recall holds in memory",
-        "design",
+        1_500_000, 0, 1_000_000_000, "PostgreSQL: memories of a namespace that recall holds in memory"
     )
 
 
@@ -74,17 +73,15 @@ class StoreConfig:
 class EmbedConfig:
     """What turns text into vectors."""
 
-    name: str = words("static", "static, transformer, openai, ollama, or chain:first,second", "design")
-    model: str = words("", "the model's name at a remote service, or that of a pulled one", "design")
-    base_url: str = words("", "address of an OpenAI-compatible or Ollama service", "design")
-    api_key: str = words("", "key for that service; better given by the environment", "design")
-    path: str = words("", "folder of a transformer model in ONNX form", "design")
-    query_prefix: str = words(
-        "auto", "what a remote model wants before a question; auto: by its name", "design"
-    )
-    document_prefix: str = words("auto", "the same before a document", "design")
-    timeout_s: float = number(10.0, 0.1, 600, "how long a remote call may take", "design")
-    batch: int = number(256, 1, 4_096, "texts embedded in one go", "design")
+    name: str = words("static", "static, transformer, openai, ollama, or chain:first,second")
+    model: str = words("", "the model's name at a remote service, or that of a pulled one")
+    base_url: str = words("", "address of an OpenAI-compatible or Ollama service")
+    api_key: str = words("", "key for that service; better given by the environment")
+    path: str = words("", "folder of a transformer model in ONNX form")
+    query_prefix: str = words("auto", "what a remote model wants before a question; auto: by its name")
+    document_prefix: str = words("auto", "the same before a document")
+    timeout_s: float = number(10.0, 0.1, 600, "how long a remote call may take")
+    batch: int = number(256, 1, 4_096, "texts embedded in one go")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,39 +89,30 @@ class LlmConfig:
     """Which model helps, when, and what it may cost."""
 
     level: str = choice(
-        "auto",
-        ("off", "auto", "full"),
-        "never; only where rules are unsure; wherever a model can help",
-        "design",
+        "auto", ("off", "auto", "full"), "never; only where rules are unsure; wherever a model can help"
     )
-    base_url: str = words(
-        "", "address of an OpenAI-compatible service; without one no model is asked", "design"
-    )
-    api_key: str = words("", "key for that service; better given by the environment", "design")
-    model: str = words("", "the model's name", "design")
-    small_model: str = words("", "a cheaper model for small questions; empty: the same", "design")
+    base_url: str = words("", "address of an OpenAI-compatible service; without one no model is asked")
+    api_key: str = words("", "key for that service; better given by the environment")
+    model: str = words("", "the model's name")
+    small_model: str = words("", "a cheaper model for small questions; empty: the same")
     models: str = words(
         "",
         "models for some tasks alone, such as `gate=big, expand=small`; others use the one above",
         "layers",
     )
-    fallback_model: str = words("", "the model to ask when the first one fails; empty: none", "design")
-    timeout_s: float = number(30.0, 0.1, 600, "how long a call may take", "design")
-    retries: int = number(1, 0, 5, "times a call that failed for the moment is tried again", "design")
-    answer_tokens: int = number(2_000, 16, 100_000, "tokens of an answer at most", "design")
+    fallback_model: str = words("", "the model to ask when the first one fails; empty: none")
+    timeout_s: float = number(30.0, 0.1, 600, "how long a call may take")
+    retries: int = number(1, 0, 5, "times a call that failed for the moment is tried again")
+    answer_tokens: int = number(2_000, 16, 100_000, "tokens of an answer at most")
     context_tokens: int = number(
-        32_000, 1_000, 10_000_000, "tokens the model takes in; reasoning uses half of them", "design"
+        32_000, 1_000, 10_000_000, "tokens the model takes in; reasoning uses half of them"
     )
     daily_tokens: int = number(
         500_000, 0, 1_000_000_000, "tokens of all calls of a day (UTC) at most; 0: no limit", "layers"
     )
-    prompt_price: float = number(
-        0.0, 0, 10_000, "US dollars for a million tokens asked; 0: by the table", "design"
-    )
-    answer_price: float = number(
-        0.0, 0, 10_000, "US dollars for a million tokens answered; 0: by the table", "design"
-    )
-    rest_s: float = number(30.0, 0, 3_600, "seconds a service that failed is left alone", "design")
+    prompt_price: float = number(0.0, 0, 10_000, "US dollars for a million tokens asked; 0: by the table")
+    answer_price: float = number(0.0, 0, 10_000, "US dollars for a million tokens answered; 0: by the table")
+    rest_s: float = number(30.0, 0, 3_600, "seconds a service that failed is left alone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +127,13 @@ class CaptureConfig:
         "signals",
         ("off", "signals", "all"),
         "what is kept of an assistant's own words: nothing, decisions and results, or every statement",
-        "design",
     )
-    least: str = choice(
-        "low", ("low", "medium", "high"), "how strong a signal a statement needs to be kept", "design"
-    )
+    least: str = choice("low", ("low", "medium", "high"), "how strong a signal a statement needs to be kept")
     speculative_below: float = number(
         0.40, 0, 1, "confidence under which a memory expires by itself", "files"
     )
     speculative_days: int = number(30, 1, 3_650, "days until such a memory expires unless confirmed", "files")
-    links: str = choice(
-        "on", ("off", "on"), "whether new memories are linked to like ones by themselves", "design"
-    )
+    links: str = choice("on", ("off", "on"), "whether new memories are linked to like ones by themselves")
 
 
 RERANKS = ("none", "mmr", "rrf", "rrf_then_mmr", "cross_encoder", "model")
@@ -161,9 +144,9 @@ RERANKS = ("none", "mmr", "rrf", "rrf_then_mmr", "cross_encoder", "model")
 class RecallConfig:
     """How a question is answered."""
 
-    limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "design")
+    limit: int = number(10, 1, 500, "how many hits come back unless the caller says")
     processes: int = number(
-        0, 0, 64, "processes that recall beside this one while several ask at once; 0: none", "design"
+        0, 0, 64, "processes that recall beside this one while several ask at once; 0: none"
     )
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
@@ -186,23 +169,17 @@ class RecallConfig:
         "where what is old and little worth stands: as it fits, or behind all that is worth more",
         "files",
     )
-    suppress_days: int = number(
-        90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "design"
-    )
-    rerank: str = choice(
-        "mmr", RERANKS, "how the list is put in order once more, near-duplicates apart", "design"
-    )
+    suppress_days: int = number(90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions")
+    rerank: str = choice("mmr", RERANKS, "how the list is put in order once more, near-duplicates apart")
     auto_rerank: str = choice(
         "off",
         ("off", "rrf", "rrf_then_mmr", "cross_encoder"),
         "a reranking tried beside the plain order and switched on for the kinds of question it helps",
         "cortex",
     )
-    channels: str = words(
-        "", "channels of installed extensions that search too, with commas between", "design"
-    )
+    channels: str = words("", "channels of installed extensions that search too, with commas between")
     profile: str = choice(
-        "default", ("default", "trust", "layered"), "how relevance and standing are weighed", "design"
+        "default", ("default", "trust", "layered"), "how relevance and standing are weighed"
     )
 
 
@@ -210,8 +187,8 @@ class RecallConfig:
 class RerankConfig:
     """The cross-encoder that reads question and memory together."""
 
-    path: str = words("", "folder of a cross-encoder in ONNX form, for the reranking of that name", "design")
-    name: str = words("", "a reranker of an installed extension, in place of that cross-encoder", "design")
+    path: str = words("", "folder of a cross-encoder in ONNX form, for the reranking of that name")
+    name: str = words("", "a reranker of an installed extension, in place of that cross-encoder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,25 +197,20 @@ class LimitsConfig:
 
     recalls_a_minute: int = number(20, 0, 1_000_000, "recalls of an agent in a minute; 0: no limit", "cortex")
     memories_a_day: int = number(
-        10_000, 0, 100_000_000, "statements and turns that an agent may write in a day; 0: no limit", "design"
+        10_000, 0, 100_000_000, "statements and turns that an agent may write in a day; 0: no limit"
     )
-    megabytes_a_day: int = number(100, 0, 1_000_000, "how much text that may be; 0: no limit", "design")
+    megabytes_a_day: int = number(100, 0, 1_000_000, "how much text that may be; 0: no limit")
     noise: float = number(0.0, 0, 0.5, "chance added to the relevance that an agent is told", "seed")
     sealed_shown: str = choice(
         "labels",
         ("nothing", "labels", "masked", "words"),
         "what callers that are not the owner see of what is sensitive under a key",
-        "design",
     )
     recalls_a_session: int = number(
         200, 0, 1_000_000, "recalls of an agent in a named session within an hour; 0: no limit", "cortex"
     )
     memory_mb: int = number(
-        0,
-        0,
-        100_000_000,
-        "memory a process may use, in MB; 0: what its container or the machine has",
-        "design",
+        0, 0, 100_000_000, "memory a process may use, in MB; 0: what its container or the machine has"
     )
 
 
@@ -254,8 +226,8 @@ class SessionConfig:
 class ContextConfig:
     """What goes into a prompt, and how much of it."""
 
-    model: str = words("", "the model that prompts are made for when a caller names none", "design")
-    models_file: str = words("", "a TOML file with models of your own, beside those known", "design")
+    model: str = words("", "the model that prompts are made for when a caller names none")
+    models_file: str = words("", "a TOML file with models of your own, beside those known")
     reply_tokens: int = number(
         4_096, 16, 1_000_000, "tokens kept free for a reply; four times more where a model thinks", "cortex"
     )
@@ -304,7 +276,7 @@ class PromotionConfig:
     core_days: float = number(7.0, 0, 3_650, "age from which any reinforcement is enough for that", "layers")
     core_importance: float = number(0.6, 0, 1, "importance it needs in any case", "layers")
     demote_rejections: int = number(
-        3, 1, 100, "rejections after which what was extracted by itself leaves the working layer", "design"
+        3, 1, 100, "rejections after which what was extracted by itself leaves the working layer"
     )
 
 
@@ -326,7 +298,6 @@ class ForgettingConfig:
         "effective",
         ("effective", "stored"),
         "which importance is meant: by all nine factors, or the one it has by itself",
-        "design",
     )
     accesses_below: int = number(3, 0, 1_000, "uses under which it may", "retention")
     strength_below: float = number(0.05, 0, 10, "strength under which it is archived; 0: never", "cortex")
@@ -352,21 +323,19 @@ class ForgettingConfig:
 class MaintainConfig:
     """When memories are maintained, and in which pieces."""
 
-    slice: int = number(500, 1, 100_000, "memories looked at in one piece", "design")
-    every_hours: float = number(
-        24.0, 0, 8_760, "hours after which the server consolidates again; 0: never", "design"
-    )
+    slice: int = number(500, 1, 100_000, "memories looked at in one piece")
+    every_hours: float = number(24.0, 0, 8_760, "hours after which the server consolidates again; 0: never")
     dream_every_minutes: float = number(
         30.0, 0, 10_080, "minutes between two dreams at least; 0: never", "retention"
     )
-    model_calls: int = number(20, 0, 10_000, "questions to a model in one step of a run, at most", "design")
+    model_calls: int = number(20, 0, 10_000, "questions to a model in one step of a run, at most")
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeConfig:
     """What consolidation learns from memories taken together, and how much it takes for that."""
 
-    cards: int = number(200, 0, 100_000, "cards kept for each place, the most spoken of", "design")
+    cards: int = number(200, 0, 100_000, "cards kept for each place, the most spoken of")
     profile_lines: int = number(60, 1, 1_000, "lines of the behavioural profile", "files")
 
 
@@ -377,37 +346,28 @@ class DoubtConfig:
     directory: str = words(
         "", "the directory that claims about files and symbols are checked against; empty: none", "retention"
     )
-    project: str = words(
-        "", "only memories of this project are checked against the directory; empty: all", "design"
-    )
+    project: str = words("", "only memories of this project are checked against the directory; empty: all")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """How a memory is served over HTTP."""
 
-    host: str = words(
-        "127.0.0.1", "the address to listen on; this machine only, unless another is named", "design"
-    )
+    host: str = words("127.0.0.1", "the address to listen on; this machine only, unless another is named")
     port: int = number(3917, 0, 65_535, "the port to listen on; 0: any that is free", "layers")
     api_key: str = words(
         "", "the secret that lets the owner in; empty: one is made and kept beside the memory file", "layers"
     )
     access: str = choice(
-        "secret",
-        ("secret", "open"),
-        "open: callers on this machine need no secret; never behind a proxy",
-        "design",
+        "secret", ("secret", "open"), "open: callers on this machine need no secret; never behind a proxy"
     )
-    hosts: str = words("", "further host names the server goes by, with commas between", "design")
-    origins: str = words("", "sites whose pages may ask from a browser, with commas between", "design")
-    body_bytes: int = number(10_000_000, 1_000, 1_000_000_000, "the largest body of a request", "design")
-    requests_a_minute: int = number(
-        6_000, 0, 10_000_000, "requests of one caller in a minute; 0: no limit", "design"
-    )
-    time_limit_s: float = number(60.0, 0.1, 3_600, "how long a call may take", "design")
-    drain_s: float = number(20.0, 0, 600, "how long requests are waited for when the server stops", "design")
-    threads: int = number(0, 0, 1_000, "calls carried out at once; 0: by the number of cores", "design")
+    hosts: str = words("", "further host names the server goes by, with commas between")
+    origins: str = words("", "sites whose pages may ask from a browser, with commas between")
+    body_bytes: int = number(10_000_000, 1_000, 1_000_000_000, "the largest body of a request")
+    requests_a_minute: int = number(6_000, 0, 10_000_000, "requests of one caller in a minute; 0: no limit")
+    time_limit_s: float = number(60.0, 0.1, 3_600, "how long a call may take")
+    drain_s: float = number(20.0, 0, 600, "how long requests are waited for when the server stops")
+    threads: int = number(0, 0, 1_000, "calls carried out at once; 0: by the number of cores")
 
     @property
     def is_open(self) -> bool:
@@ -426,15 +386,11 @@ class ProxyConfig:
         "", "the model service behind the proxy, as its clients write it; empty: none", "layers"
     )
     api_key: str = words("", "key for that service; empty: each caller's own is passed on", "layers")
-    budget_tokens: int = number(600, 0, 100_000, "tokens of memories added to a chat; 0: none", "design")
-    time_budget_ms: int = number(
-        400, 1, 60_000, "recalling may take so long; then the chat goes on without", "design"
-    )
-    place: str = choice(
-        "user", PLACES, "where memories stand: before the user's words, or in the system's", "design"
-    )
-    capture: str = choice("on", ("on", "off"), "whether the proxy listens to what is said", "design")
-    upstream_s: float = number(600.0, 1, 86_400, "how long the model may be silent", "design")
+    budget_tokens: int = number(600, 0, 100_000, "tokens of memories added to a chat; 0: none")
+    time_budget_ms: int = number(400, 1, 60_000, "recalling may take so long; then the chat goes on without")
+    place: str = choice("user", PLACES, "where memories stand: before the user's words, or in the system's")
+    capture: str = choice("on", ("on", "off"), "whether the proxy listens to what is said")
+    upstream_s: float = number(600.0, 1, 86_400, "how long the model may be silent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,9 +398,7 @@ class Config:
     """All settings, group by group."""
 
     timezone: str = words(
-        "",
-        "where you are: an IANA name such as Europe/Oslo, or +02:00; empty: as this system is set",
-        "design",
+        "", "where you are: an IANA name such as Europe/Oslo, or +02:00; empty: as this system is set"
     )
     store: StoreConfig = StoreConfig()
     embed: EmbedConfig = EmbedConfig()
@@ -837,11 +791,6 @@ def models_of(config: LlmConfig) -> dict[str, str]:
     return {task.strip(): model.strip() for task, _, model in pairs}
 
 
-def settings() -> tuple[Setting, ...]:
-    """Every setting, in the order of this file."""
-    return SETTINGS
-
-
 def values(config: Config) -> dict[str, Any]:
     """The configuration as a flat table of names and values."""
     return {setting.name: attrgetter(setting.name)(config) for setting in SETTINGS}
@@ -857,6 +806,7 @@ def _collect() -> Iterator[Setting]:
 
 
 SETTINGS: tuple[Setting, ...] = tuple(_collect())
+"""Every setting, in the order of this file."""
 _BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
 

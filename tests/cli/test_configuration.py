@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engram.config import settings
+from engram.config import SETTINGS
 from tests.cli.shell import Shell
 from tests.tables import every
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_every_setting_is_listed_with_value_and_meaning(shell: Shell) -> None:
     listed = shell.json("config", "list")["settings"]
 
-    assert [one["name"] for one in listed] == [one.name for one in settings()]
+    assert [one["name"] for one in listed] == [one.name for one in SETTINGS]
     assert all({"value", "default", "range", "meaning", "origin", "variable"} <= set(one) for one in listed)
     assert shell.says("config") == shell.says("config", "list")
 

@@ -8,7 +8,7 @@ import click
 
 from engram.cli.options import CommandRun, Group, command, default_config_path, pass_run
 from engram.cli.output import done, table, tell, text
-from engram.config import PRESETS, Setting, save_settings, settings, values
+from engram.config import PRESETS, SETTINGS, Setting, save_settings, values
 from engram.embed.models import KNOWN_MODELS, PulledModel, known_model, pull, pulled_models, remove
 from engram.errors import ConfigError, InvalidInput
 
@@ -35,7 +35,7 @@ def configuration() -> None:
 def list_settings(run: CommandRun, changed: bool) -> None:
     """Every setting and its value now."""
     current = values(run.config)
-    chosen = [setting for setting in settings() if not changed or current[setting.name] != setting.default]
+    chosen = [setting for setting in SETTINGS if not changed or current[setting.name] != setting.default]
     lines = [
         (text((setting.name, "cyan")), _value(setting, current[setting.name]), setting.meaning)
         for setting in chosen
@@ -50,7 +50,7 @@ def list_settings(run: CommandRun, changed: bool) -> None:
 @pass_run
 def get_setting(run: CommandRun, name: str) -> None:
     """One setting: its value, range, meaning and how to set it."""
-    setting = next((candidate for candidate in settings() if candidate.name == name), None)
+    setting = next((candidate for candidate in SETTINGS if candidate.name == name), None)
     if setting is None:
         message = f"There is no setting {name!r}; `engram config list` lists them all."
         raise ConfigError(message)

@@ -28,7 +28,7 @@ from engram.cli.output import (
     tell,
     text,
 )
-from engram.config import settings
+from engram.config import SETTINGS
 from engram.engine import Engram
 from engram.model.plain import Says
 from engram.model.recall import (
@@ -189,7 +189,7 @@ def _tree(label: Text) -> Tree:
     return Tree(label, guide_style="dim")
 
 
-_KNOWN = {setting.name: setting.known for setting in settings()}
+_KNOWN = {setting.name: setting.known for setting in SETTINGS}
 
 
 def _find(
