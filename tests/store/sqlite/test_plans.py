@@ -11,34 +11,36 @@ import pytest
 from engram.model.memory import Filters
 from engram.ports import Reach
 from engram.store.sqlite import entities, facts, memories, names, records, turns
+from engram.store.sqlite.connection import deleting, looking_up
 from engram.store.sqlite.migrate import migrate
-from engram.store.sqlite.records import deleting, looking_up
+from engram.store.sqlite.unit import TABLES
 from engram.store.sqlite.views import where, where_turn
 from engram.testing import START, FakeClock
 from tests.tables import every
 
 PLAIN = [
     *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.CAPTURED),
-    *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP_TURNS),
+    *(turns.LINK, turns.DROP_LINKS, turns.DROP_TURNS),
     *(turns.KNOWN, turns.REMOVE),
     *(records.TOKENS_SINCE, records.ALL_DAYS),
-    *(facts.STATED, facts.CLAIMS, facts.END, facts.ENDED, facts.DROP),
-    *(names.MENTIONED, names.ABSORB, names.MOVE_ALIASES),
+    *(facts.STATED, facts.CLAIMS, facts.ENDED),
+    *(names.ABSORB, names.MOVE_ALIASES),
     names.SPLIT_OFF,
     *(names.ENTITIES_OF, names.SEEN, names.UNNAMED, names.ALIASES),
     names.DROP_WORDS,
-    *(
-        deleting("origins", ("row",)),
-        deleting("mentions", ("row",)),
-        deleting("aliases", ("namespace", "alias")),
-    ),
+    *(deleting(table, ("row",)) for table in TABLES),
+    deleting("aliases", ("namespace", "alias")),
+    looking_up("mentions", "name", ("row",)),
+    looking_up("turn_memories", "turn", ("row",)),
+    looking_up("aliases", "alias", ("entity",)),
+    looking_up("sketch_sources", "sketch", ("row",)),
+    looking_up("memories", "row", ("id",)),
     looking_up("turns", "key", ("session", "scope", "id")),
     looking_up("aliases", "entity", ("namespace", "alias")),
     *(
         entities.BY_NAMES,
         entities.WITH_WORDS,
         entities.THAT_BEGIN_SO,
-        entities.ALIASES_OF,
         entities.LATEST_ROWS,
     ),
 ]

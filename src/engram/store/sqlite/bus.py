@@ -7,9 +7,9 @@ from collections.abc import Callable
 from engram.model.event import Delivery, Publication, Subscription
 from engram.model.scope import Access, Scope
 from engram.store.sqlite import rows, views
-from engram.store.sqlite.connection import Db, Line, ask, ask_value
+from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, look_up, put
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import columns, delete, put, value_of
+from engram.store.sqlite.records import columns, value_of
 from engram.store.sqlite.views import Places
 
 PUBLICATIONS = """
@@ -31,12 +31,6 @@ FROM subscriptions AS b
 JOIN scopes AS s ON s.id = b.scope
 JOIN namespaces AS n ON n.id = s.namespace
 ORDER BY b.made_at, b.id
-"""
-
-NUMBER_OF = """
-SELECT number
-FROM publications
-WHERE id = :id
 """
 
 NEWEST = """
@@ -104,7 +98,7 @@ class SqliteBus:
     def publication(self, publication_id: str) -> Publication | None:
         """One offer by its id."""
         with self._readers.lend() as db:
-            number = ask_value(db, NUMBER_OF, {"id": publication_id})
+            number = look_up(db, "publications", "number", id=publication_id)
             found = [] if number is None else ask(db, PUBLICATIONS, {"after": number - 1, "limit": 1})
             return next((_publication(one) for one in found), None)
 
@@ -162,12 +156,6 @@ class SqliteBusWork:
 def copies(db: Db, row: int) -> list[str]:
     """The ids of what was delivered of a memory."""
     return [line[0] for line in ask(db, COPIES, {"row": row})]
-
-
-def drop(db: Db, row: int) -> None:
-    """Forget offers and deliveries of a memory."""
-    delete(db, "publications", row=row)
-    delete(db, "deliveries", row=row)
 
 
 def _publication(line: Line) -> Publication:

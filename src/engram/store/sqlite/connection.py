@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -311,6 +312,67 @@ def ask_line(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Line | No
 def ask_value(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Any:
     """The first value of the first line; None when there is no line."""
     return db.execute(sql, values).get
+
+
+def put(db: Db, table: str, line: Mapping[str, Any], key: str = "") -> None:
+    """Write a line; with a key it takes the place of the one that has the same there."""
+    db.execute(_putting(table, tuple(line), key), dict(line))
+
+
+def delete(db: Db, table: str, /, **same: Any) -> int:
+    """Take away the lines that have these values; how many."""
+    return changed(db, deleting(table, tuple(same)), same)
+
+
+def update(db: Db, table: str, values: Mapping[str, Any], /, **same: Any) -> int:
+    """Set values in the lines that have these; how many."""
+    return changed(db, _updating(table, tuple(values), tuple(same)), {**values, **same})
+
+
+def look_up(db: Db, table: str, name: str, /, **same: Any) -> Any:
+    """One column of the line that has these values; None when there is none."""
+    return ask_value(db, looking_up(table, name, tuple(same)), same)
+
+
+def look_up_all(db: Db, table: str, name: str, /, **same: Any) -> list[Any]:
+    """One column of all lines that have these values."""
+    return [line[0] for line in ask(db, looking_up(table, name, tuple(same)), same)]
+
+
+def changed(db: Db, sql: str, values: Mapping[str, Any]) -> int:
+    """Carry a statement out; how many lines it changed."""
+    db.execute(sql, values)
+    return db.changes()
+
+
+@cache
+def _putting(table: str, names: tuple[str, ...], key: str) -> str:
+    # Only names of our own schema are put into statements here and below.
+    sql = f"INSERT INTO {table} ({', '.join(names)})\nVALUES ({', '.join(f':{name}' for name in names)})"
+    others = (f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
+    return f"{sql}\nON CONFLICT ({key}) DO UPDATE SET {', '.join(others)}" if key else sql
+
+
+@cache
+def deleting(table: str, names: tuple[str, ...]) -> str:
+    """The statement behind `delete`."""
+    return f"DELETE FROM {table} WHERE {' AND '.join(map(_same, names))}"  # noqa: S608
+
+
+@cache
+def looking_up(table: str, name: str, same: tuple[str, ...]) -> str:
+    """The statement behind `look_up`."""
+    return f"SELECT {name} FROM {table} WHERE {' AND '.join(map(_same, same))}"  # noqa: S608
+
+
+@cache
+def _updating(table: str, names: tuple[str, ...], same: tuple[str, ...]) -> str:
+    changes, where = ", ".join(map(_same, names)), " AND ".join(map(_same, same))
+    return f"UPDATE {table} SET {changes} WHERE {where}"  # noqa: S608
+
+
+def _same(name: str) -> str:
+    return f"{name} = :{name}"
 
 
 def whole(db: Db) -> AbstractContextManager[None]:

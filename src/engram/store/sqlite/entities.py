@@ -20,7 +20,7 @@ from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role
 from engram.rules.entities import keys_of, nearly_spelt
 from engram.store.sqlite import rows as sqlite_rows
-from engram.store.sqlite.connection import HIGHEST, Db, Line, ask
+from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, look_up_all
 from engram.store.sqlite.memories import BY_KEYS
 from engram.store.sqlite.rows import as_keys, as_list
 from engram.store.sqlite.views import Places, WhereClause, where
@@ -172,12 +172,6 @@ SELECT key, body ->> 'to'
 FROM sketches
 WHERE kind = 'joined'
   AND scope IN (SELECT value FROM json_each(:scopes))
-"""
-
-ALIASES_OF = """
-SELECT alias
-FROM aliases
-WHERE entity = :entity
 """
 
 LATEST_ROWS = """
@@ -409,7 +403,7 @@ def _aliases(db: Db, entity: Entity) -> list[str]:
     """All its names as they are now; those it was read with, if it has no number."""
     if not entity.key:
         return list(entity.aliases or [entity.name.casefold()])
-    return [line[0] for line in ask(db, ALIASES_OF, {"entity": entity.key})]
+    return look_up_all(db, "aliases", "alias", entity=entity.key)
 
 
 def _known_names(reach: Reach) -> str:

@@ -12,7 +12,7 @@ from engram.model.facts import Claim, Fact, FactQuery, ToldFact
 from engram.model.scope import Scope
 from engram.ports import View
 from engram.store.sqlite import rows, views
-from engram.store.sqlite.connection import Db, Line, ask
+from engram.store.sqlite.connection import Db, Line, ask, delete, update
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
 from engram.store.sqlite.views import Places, where
@@ -107,25 +107,11 @@ INSERT INTO facts (row, subject, predicate, object, functional, confidence, vali
 VALUES (:row, :subject, :predicate, :object, :functional, :confidence, :valid_from, :valid_to)
 """
 
-END = """
-UPDATE facts
-SET valid_to = :at
-WHERE row = :row
-  AND subject = :subject
-  AND predicate = :predicate
-  AND object = :object
-"""
-
 ENDED = """
 SELECT subject, predicate, object, functional, valid_to
 FROM facts
 WHERE row = :row
   AND valid_to IS NOT NULL
-"""
-
-DROP = """
-DELETE FROM facts
-WHERE row = :row
 """
 
 COMPARED = 10_000
@@ -280,16 +266,11 @@ def change(db: Db, row: int, facts: Iterable[Fact]) -> None:
         Fact(subject, predicate, object_, functional == 1): from_micros(at)
         for subject, predicate, object_, functional, at in ask(db, ENDED, {"row": row})
     }
-    drop(db, row)
+    delete(db, "facts", row=row)
     add(db, row, (replace(fact, valid_to=fact.valid_to or ended.get(fact)) for fact in facts))
 
 
 def end(db: Db, row: int, fact: Fact, at: datetime) -> None:
     """Say until when a fact held."""
     parts = {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
-    db.execute(END, {**parts, "row": row, "at": to_micros(at)})
-
-
-def drop(db: Db, row: int) -> None:
-    """Forget what a memory states."""
-    db.execute(DROP, {"row": row})
+    update(db, "facts", {"valid_to": to_micros(at)}, row=row, **parts)

@@ -14,9 +14,9 @@ from engram.model.memory import Space
 from engram.model.recall import Recalled
 from engram.ports import Embedded, Suppression
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, ask
+from engram.store.sqlite.connection import Db, ask, put
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import SmallTable, columns, delete, put, value_of
+from engram.store.sqlite.records import SmallTable, columns, value_of
 from engram.store.sqlite.writer import RECALLS, Writer
 
 # ---------------------------------------------------------------- opinions
@@ -97,12 +97,6 @@ def use(db: Db, keys: Iterable[int], at: datetime, session: str) -> None:
     values = {"keys": rows.as_keys(keys), "at": to_micros(at), "session": session}
     db.execute(COUNT_USE, values)
     db.execute(LOG_USE, values)
-
-
-def drop_feedback(db: Db, row: int) -> None:
-    """Forget opinions and uses of a memory."""
-    delete(db, "feedback", row=row)
-    delete(db, "access_log", row=row)
 
 
 TRIM = """

@@ -23,7 +23,7 @@ from engram.model.memory import Memory, Tier
 from engram.model.scope import Access
 from engram.rules.sealing import without_secrets
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, Opener, ask, ask_value
+from engram.store.sqlite.connection import Db, Opener, ask, ask_value, look_up
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where_event
 from engram.store.sqlite.writer import AUDIT, QUEUE, Writer
@@ -72,29 +72,12 @@ INSERT INTO versions (event, row, before, after)
 VALUES (:event, :row, :before, :after)
 """
 
-SALT = """
-SELECT salt
-FROM memories
-WHERE row = :row
-"""
-
-DROP_WORDS = """
-DELETE FROM versions
-WHERE row = :row
-"""
-
 # Of what happened to the memory, and of what happened to others on its account.
 DROP_REASONS = """
 UPDATE events
 SET because = ''
 WHERE because <> ''
   AND (memory = :memory OR (related = :memory AND related <> ''))
-"""
-
-PLACE_OF = """
-SELECT seq
-FROM events
-WHERE id = :id
 """
 
 COLUMNS = """e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, e.run, e.rule,
@@ -187,7 +170,7 @@ class SqliteLedger:
         Events of an erased memory stay visible to those who could see the memory.
         """
         with self._readers.lend() as db:
-            end = END if before is None else ask_value(db, PLACE_OF, {"id": before})
+            end = END if before is None else look_up(db, "events", "seq", id=before)
             if end is None:
                 raise BadCursor(str(before))
             seen = where_event(self._places.reach(db, access))
@@ -201,7 +184,7 @@ class SqliteLedger:
         An empty id stands for the beginning.
         """
         with self._readers.lend() as db:
-            start = 0 if not event_id else ask_value(db, PLACE_OF, {"id": event_id})
+            start = 0 if not event_id else look_up(db, "events", "seq", id=event_id)
             if start is None:
                 raise BadCursor(event_id)
             seen = where_event(self._places.reach(db, access))
@@ -231,7 +214,7 @@ class SqliteLedger:
 
 def of_run(db: Db, run_id: str, limit: int, before: str = "") -> list[Event]:
     """The events of a run of upkeep, newest first; `before` is an event to go on from."""
-    end = ask_value(db, PLACE_OF, {"id": before}) if before else END
+    end = look_up(db, "events", "seq", id=before) if before else END
     values = {"run": run_id, "end": end, "limit": limit}
     return [_event(line) for line in ask(db, OF_RUN.format(columns=COLUMNS), values)]
 
@@ -347,11 +330,6 @@ def takes_out_secrets(old: Memory, new: Memory) -> bool:
     return left is not old and beside == (left.tags, left.details, left.source)
 
 
-def drop(db: Db, row: int) -> None:
-    """Forget the words of a memory's earlier versions."""
-    db.execute(DROP_WORDS, {"row": row})
-
-
 def unless_it_tells(because: str, memory: Memory) -> str:
     """A reason for erasing, or nothing when it repeats what is erased."""
     said = f"{memory.content} {' '.join(memory.tags)} {memory.speaker}".casefold()
@@ -376,7 +354,7 @@ def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any
     both = (dict(change.before), dict(change.after))
     if change.before.keys().isdisjoint(WORDS):
         return both
-    salt = ask_value(db, SALT, {"row": change.row})
+    salt = look_up(db, "memories", "salt", row=change.row)
     for side in both:
         for name in side.keys() & set(WORDS):
             text = rows.to_json(side[name]).encode()

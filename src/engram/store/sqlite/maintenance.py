@@ -14,9 +14,21 @@ from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
 from engram.store.sqlite import ledger, rows, views
-from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
+from engram.store.sqlite.connection import (
+    HIGHEST,
+    Db,
+    Line,
+    ask,
+    ask_line,
+    ask_value,
+    changed,
+    delete,
+    look_up,
+    look_up_all,
+    put,
+)
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import SmallTable, changed, columns, delete, put, value_of
+from engram.store.sqlite.records import SmallTable, columns, value_of
 from engram.store.sqlite.views import Places, where
 
 # ---------------------------------------------------------------- judgements
@@ -99,34 +111,12 @@ FROM json_each(:ids) AS j
 CROSS JOIN memories AS m ON m.id = j.value
 """
 
-ID_OF = """
-SELECT id
-FROM sketches
-WHERE kind = :kind
-  AND scope = :scope
-  AND key = :key
-"""
-
-MADE_OF = """
-SELECT sketch
-FROM sketch_sources
-WHERE row = :row
-"""
-
-
-OF_RUN = """
-SELECT id
-FROM sketches
-WHERE run = :run
-"""
-
-
 # ---------------------------------------------------------------- inside the writer
 
 
 def drop_sketches(db: Db, row: int) -> None:
     """Drop every sketch that has words of a memory."""
-    for (number,) in list(ask(db, MADE_OF, {"row": row})):
+    for number in look_up_all(db, "sketch_sources", "sketch", row=row):
         _remove(db, number)
 
 
@@ -360,15 +350,14 @@ class SqliteUpkeepWork:
 
     def unsketch(self, scope: Scope, kind: str, key: str) -> bool:
         """Drop a sketch; whether there was one."""
-        values = {"kind": kind, "scope": self._place(scope)[0], "key": key}
-        number = ask_value(self._db, ID_OF, values)
+        number = look_up(self._db, "sketches", "id", kind=kind, scope=self._place(scope)[0], key=key)
         if number is not None:
             _remove(self._db, number)
         return number is not None
 
     def unsketch_run(self, run_id: str) -> None:
         """Drop the sketches that a run made: the next one makes them anew."""
-        for (number,) in list(ask(self._db, OF_RUN, {"run": run_id})):
+        for number in look_up_all(self._db, "sketches", "id", run=run_id):
             _remove(self._db, number)
 
     def prune(self, before: datetime) -> int:

@@ -11,8 +11,7 @@ from engram.errors import NotFound
 from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact, Named
 from engram.rules.entities import keys_of
-from engram.store.sqlite.connection import Db, Line, ask, ask_value
-from engram.store.sqlite.records import delete, look_up, update
+from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, look_up, look_up_all, update
 from engram.store.sqlite.rows import as_list
 
 # ---------------------------------------------------------------- aliases
@@ -191,12 +190,6 @@ INSERT INTO mentions (namespace, name, row)
 VALUES (:namespace, :name, :row)
 """
 
-MENTIONED = """
-SELECT name
-FROM mentions
-WHERE row = :row
-"""
-
 ABSORB = """
 UPDATE entities
 SET first_seen = min(entities.first_seen, other.first_seen),
@@ -269,7 +262,7 @@ class Naming:
         """Write other names over the old ones, and forget what nobody names any more; old and new place."""
         before, (old, new) = mentioned(self._db, row), places
         if before:
-            drop_names(self._db, row)
+            delete(self._db, "mentions", row=row)
         self.add(row, new, names, at)
         self.sweep(old, before if old != new else [name for name in before if name not in names])
 
@@ -338,12 +331,7 @@ class Naming:
 
 def mentioned(db: Db, row: int) -> list[str]:
     """The names of a memory, without case."""
-    return [line[0] for line in ask(db, MENTIONED, {"row": row})]
-
-
-def drop_names(db: Db, row: int) -> None:
-    """Forget which names a memory has; `Naming.sweep` forgets the names."""
-    delete(db, "mentions", row=row)
+    return look_up_all(db, "mentions", "name", row=row)
 
 
 LATEST = """

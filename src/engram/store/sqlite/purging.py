@@ -12,8 +12,7 @@ import json
 from engram.lazily import dataclass, hashlib
 from engram.model.event import PurgeOrder
 from engram.model.scope import Scope
-from engram.store.sqlite.connection import NOTHING, Db, ask, ask_value
-from engram.store.sqlite.records import changed, delete, update
+from engram.store.sqlite.connection import NOTHING, Db, ask, ask_value, changed, delete, update
 from engram.store.sqlite.rows import as_list
 from engram.text import re
 

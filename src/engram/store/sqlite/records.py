@@ -21,7 +21,16 @@ from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.model.maintenance import Judgement
 from engram.model.scope import Access, Scope, Token
 from engram.model.session import Trigger
-from engram.store.sqlite.connection import NOTHING, Db, Line, ask, ask_value
+from engram.store.sqlite.connection import (
+    NOTHING,
+    Db,
+    Line,
+    ask,
+    changed,
+    delete,
+    put,
+    update,
+)
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list, to_json
 from engram.store.sqlite.writer import ANSWERS, SPENDING, TOKENS, TRIGGERS, Writer
@@ -54,62 +63,6 @@ def column(value: Any) -> Any:
 def value_of(kind: type[T], line: Sequence[Any]) -> T:
     """The value that a line with its fields in their order stands for; what is left out is as by default."""
     return kind(*(read(part) for read, part in zip(_readers(cast("Any", kind)), line, strict=False)))
-
-
-def put(db: Db, table: str, line: Mapping[str, Any], key: str = "") -> None:
-    """Write a line; with a key it takes the place of the one that has the same there."""
-    db.execute(_putting(table, tuple(line), key), dict(line))
-
-
-def delete(db: Db, table: str, /, **same: Any) -> int:
-    """Take away the lines that have these values; how many."""
-    return changed(db, deleting(table, tuple(same)), same)
-
-
-def update(db: Db, table: str, values: Mapping[str, Any], /, **same: Any) -> int:
-    """Set values in the lines that have these; how many."""
-    return changed(db, _updating(table, tuple(values), tuple(same)), {**values, **same})
-
-
-def look_up(db: Db, table: str, name: str, /, **same: Any) -> Any:
-    """One column of the line that has these values; None when there is none."""
-    return ask_value(db, looking_up(table, name, tuple(same)), same)
-
-
-def changed(db: Db, sql: str, values: Mapping[str, Any]) -> int:
-    """Carry a statement out; how many lines it changed."""
-    db.execute(sql, values)
-    return db.changes()
-
-
-@cache
-def _putting(table: str, names: tuple[str, ...], key: str) -> str:
-    # Only names of our own schema are put into statements here and below.
-    sql = f"INSERT INTO {table} ({', '.join(names)})\nVALUES ({', '.join(f':{name}' for name in names)})"
-    others = (f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
-    return f"{sql}\nON CONFLICT ({key}) DO UPDATE SET {', '.join(others)}" if key else sql
-
-
-@cache
-def deleting(table: str, names: tuple[str, ...]) -> str:
-    """The statement behind `delete`."""
-    return f"DELETE FROM {table} WHERE {' AND '.join(map(_same, names))}"  # noqa: S608
-
-
-@cache
-def looking_up(table: str, name: str, same: tuple[str, ...]) -> str:
-    """The statement behind `look_up`."""
-    return f"SELECT {name} FROM {table} WHERE {' AND '.join(map(_same, same))}"  # noqa: S608
-
-
-@cache
-def _updating(table: str, names: tuple[str, ...], same: tuple[str, ...]) -> str:
-    changes, where = ", ".join(map(_same, names)), " AND ".join(map(_same, same))
-    return f"UPDATE {table} SET {changes} WHERE {where}"  # noqa: S608
-
-
-def _same(name: str) -> str:
-    return f"{name} = :{name}"
 
 
 @cache

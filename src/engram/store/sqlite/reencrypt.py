@@ -45,11 +45,12 @@ from engram.store.sqlite.connection import (
     Opener,
     StoreSettings,
     ask,
+    delete,
     is_unsettled,
     translated,
+    update,
 )
 from engram.store.sqlite.readers import lease
-from engram.store.sqlite.records import delete, update
 from engram.store.sqlite.snapshots import SESSIONS, make_local_key, snapshot_key
 from engram.store.sqlite.snapshots import SUFFIX as LOCAL_KEY
 

@@ -11,7 +11,7 @@ from engram.model.facts import ACYCLIC, Edge, EdgeType
 from engram.model.memory import ANY_STATUS
 from engram.ports import EdgeLine, Link, View
 from engram.store.sqlite import memories, rows
-from engram.store.sqlite.connection import Db, ask, ask_value
+from engram.store.sqlite.connection import Db, ask, ask_value, delete
 from engram.store.sqlite.views import Places, where
 
 if TYPE_CHECKING:
@@ -105,13 +105,6 @@ WHERE id IN (
   WHERE e.target IN (SELECT value FROM json_each(:keys))
     AND e.type IN (SELECT value FROM json_each(:edge_types))
 )
-"""
-
-REMOVE = """
-DELETE FROM edges
-WHERE source = :source
-  AND target = :target
-  AND type = :type
 """
 
 DROP = """
@@ -218,8 +211,7 @@ def confirm(db: Db, keys: Iterable[int], types: Iterable[EdgeType], gain: float,
 
 def remove(db: Db, source: int, target: int, edge_type: EdgeType) -> bool:
     """Take an edge away; whether there was one."""
-    db.execute(REMOVE, {"source": source, "target": target, "type": edge_type.value})
-    return db.changes() > 0
+    return delete(db, "edges", source=source, target=target, type=edge_type.value) > 0
 
 
 def drop(db: Db, row: int) -> None:

@@ -32,7 +32,7 @@ from engram.model.memory import (
     Verification,
 )
 from engram.model.scope import Scope
-from engram.store.sqlite.connection import Db, Line, ask, ask_line, ask_value
+from engram.store.sqlite.connection import Db, Line, ask, ask_line, delete, look_up
 from engram.text.forms import FormsOnDemand
 from engram.text.metadata import values
 
@@ -446,11 +446,6 @@ def _replacing(columns: tuple[str, ...]) -> str:
     return f"UPDATE memories SET {', '.join(f'{one} = :{one}' for one in columns)} WHERE row = :row"  # noqa: S608
 
 
-REMOVE = """
-DELETE FROM memories
-WHERE row = :row
-"""
-
 # Only the row: asking for a whole record costs its many columns even when there is none.
 WITH_HASHES = """
 SELECT m.content_hash, min(m.row)
@@ -464,12 +459,6 @@ GROUP BY m.content_hash
 BY_ROW = select("""
 WHERE m.row = :row
 """)
-
-ROW_OF = """
-SELECT row
-FROM memories
-WHERE id = :id
-"""
 
 LAST_OF_SESSION = """
 SELECT id, row
@@ -485,11 +474,6 @@ ADD_TAGS = """
 INSERT OR IGNORE INTO memory_tags (row, tag)
 SELECT :row, lower(value)
 FROM json_each(:tags)
-"""
-
-DROP_TAGS = """
-DELETE FROM memory_tags
-WHERE row = :row
 """
 
 
@@ -512,14 +496,8 @@ def replace(db: Db, row: int, old: Memory, new: Memory, names: Sequence[str], sc
     if written:
         db.execute(_replacing(tuple(written)), (*written.values(), row))
     if "tags" in names:
-        db.execute(DROP_TAGS, {"row": row})
+        delete(db, "memory_tags", row=row)
         _put_tags(db, row, new.tags)
-
-
-def remove(db: Db, row: int) -> None:
-    """Take a record away, with its tags."""
-    for sql in (DROP_TAGS, REMOVE):
-        db.execute(sql, {"row": row})
 
 
 def with_hashes(db: Db, hashes: Iterable[str], scope: int) -> dict[str, int]:
@@ -535,7 +513,7 @@ def by_row(db: Db, row: int) -> Memory | None:
 
 def row_of(db: Db, memory_id: str) -> int | None:
     """The row of a full id."""
-    row: int | None = ask_value(db, ROW_OF, {"id": memory_id})
+    row: int | None = look_up(db, "memories", "row", id=memory_id)
     return row
 
 
@@ -559,11 +537,6 @@ INSERT INTO facets (facet, value, row)
 VALUES (:facet, :value, :row)
 """
 
-DROP = """
-DELETE FROM facets
-WHERE row = :row
-"""
-
 
 def lines(row: int, memory: Memory) -> list[Line]:
     """What is written of a memory."""
@@ -577,10 +550,5 @@ def add_facets(db: Db, new: list[Line]) -> None:
 
 def change(db: Db, row: int, memory: Memory) -> None:
     """The same of a memory that speaks of something else now."""
-    drop_facets(db, row)
+    delete(db, "facets", row=row)
     add_facets(db, lines(row, memory))
-
-
-def drop_facets(db: Db, row: int) -> None:
-    """Forget what a memory speaks of."""
-    db.execute(DROP, {"row": row})

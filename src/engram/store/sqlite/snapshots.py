@@ -12,9 +12,9 @@ from engram.model.clock import to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot
 from engram.rules.sealing import KEY_BYTES, subkey
-from engram.store.sqlite.connection import Db, Opener
+from engram.store.sqlite.connection import Db, Opener, changed, delete, put
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import SmallTable, changed, column, columns, delete, put, value_of
+from engram.store.sqlite.records import SmallTable, column, columns, value_of
 from engram.store.sqlite.writer import SNAPSHOTS, Writer
 
 ONE = """

@@ -477,11 +477,6 @@ DELETE FROM blocks
 WHERE :row BETWEEN first AND last
 """
 
-DROP = """
-DELETE FROM texts
-WHERE row = :row
-"""
-
 
 def line(row: int, findable: Findable) -> Line:
     """What is written of a memory's terms."""
@@ -497,11 +492,6 @@ def put(db: Db, one: Line) -> None:
 def add(db: Db, lines: list[Line]) -> None:
     """Keep the terms of new memories."""
     db.executemany(PUT, lines)
-
-
-def drop_texts(db: Db, row: int) -> None:
-    """Forget a memory's terms."""
-    db.execute(DROP, {"row": row})
 
 
 def drop_blocks(db: Db, row: int) -> None:

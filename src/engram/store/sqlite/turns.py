@@ -11,9 +11,19 @@ from engram.model.clock import from_micros, to_micros
 from engram.model.memory import SealedWords
 from engram.model.scope import Access, Scope
 from engram.store.sqlite import views
-from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
+from engram.store.sqlite.connection import (
+    HIGHEST,
+    Db,
+    Line,
+    ask,
+    ask_line,
+    ask_value,
+    look_up,
+    look_up_all,
+    put,
+    update,
+)
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import delete, look_up, put, update
 from engram.store.sqlite.rows import as_list, micros
 from engram.store.sqlite.views import Places, where_turn
 
@@ -67,11 +77,6 @@ def put_origin(db: Db, scope: int, origin: str, row: int, digest: str) -> None:
 def remove(db: Db, scope: int, origins: Sequence[str]) -> None:
     """Forget origins that are no more."""
     db.execute(REMOVE, {"scope": scope, "origins": as_list(origins)})
-
-
-def drop_origins(db: Db, row: int) -> None:
-    """Forget where a memory came from."""
-    delete(db, "origins", row=row)
 
 
 COLUMNS = """
@@ -213,12 +218,6 @@ FROM json_each(:keys) AS k
 CROSS JOIN turns AS t ON t.key = k.value
 """
 
-SOURCES = """
-SELECT turn
-FROM turn_memories
-WHERE row = :row
-"""
-
 DROP_LINKS = """
 DELETE FROM turn_memories
 WHERE turn IN (SELECT value FROM json_each(:keys))
@@ -346,7 +345,7 @@ def link(db: Db, row: int, keys: Sequence[int]) -> None:
 
 def drop_turns(db: Db, row: int) -> None:
     """Forget the turns a memory came from, also for other memories that came from them."""
-    keys = as_list(line[0] for line in ask(db, SOURCES, {"row": row}))
+    keys = as_list(look_up_all(db, "turn_memories", "turn", row=row))
     db.execute(DROP_LINKS, {"keys": keys})
     db.execute(DROP_TURNS, {"keys": keys})
 

@@ -30,22 +30,21 @@ from engram.store.sqlite import (
     views,
 )
 from engram.store.sqlite import names as sqlite_names
-from engram.store.sqlite import turns as raw
-from engram.store.sqlite import turns as sources
-from engram.store.sqlite.connection import Db, Line
+from engram.store.sqlite import turns as sqlite_turns
+from engram.store.sqlite.connection import Db, Line, delete
 from engram.store.sqlite.ledger import Difference, PendingEvent
 from engram.store.sqlite.maintenance import SqliteUpkeepWork
 from engram.store.sqlite.memories import by_id, by_ids, keys_of
 from engram.store.sqlite.names import RecentMentions
 from engram.store.sqlite.views import Places
 
-DROPS = (
-    snapshots.drop, texts.drop_texts, vectors.drop, facts.drop, rows.drop_facets, sqlite_names.drop_names,
-    relations.drop,
-    ledger.drop, feedback.drop_feedback, raw.drop_turns, sources.drop_origins, maintenance.drop_sketches,
-    bus.drop,
+DROPS = (snapshots.drop, vectors.drop, relations.drop, sqlite_turns.drop_turns, maintenance.drop_sketches)
+"""What takes away what tells of a memory's words in more than a line of its own; the record goes last."""
+TABLES = (
+    "texts", "facts", "facets", "mentions", "versions", "feedback", "access_log", "origins", "publications",
+    "deliveries", "memory_tags", "memories",
 )  # fmt: skip
-"""What takes away all that tells of a memory's words, table by table."""
+"""Where lines of a memory stand under its row."""
 INDEXED_AT_ONCE = 1_000
 """New memories whose words are held back at most."""
 READ_AT_ONCE = 1_000
@@ -237,8 +236,9 @@ class SqliteUnit:
         """What tells of the words of a memory that is sealed from now on, beside its record."""
         self.has_erased = True
         self._take_place()
-        for drop in (ledger.drop, maintenance.drop_sketches, snapshots.drop, texts.drop_blocks):
+        for drop in (maintenance.drop_sketches, snapshots.drop, texts.drop_blocks):
             drop(self._db, row)
+        delete(self._db, "versions", row=row)
         ledger.drop_reasons(self._db, memory.id)
         self._naming.finish()
         self._naming.sweep(self._place(memory.scope)[1], named)
@@ -335,25 +335,27 @@ class SqliteUnit:
         """
         if not turns:
             return Waiting(), 0
-        fresh = raw.add(self._db, turns, self._place)
-        return raw.waiting(self._db, self._place(turns[0].scope)[0]), fresh
+        fresh = sqlite_turns.add(self._db, turns, self._place)
+        return sqlite_turns.waiting(self._db, self._place(turns[0].scope)[0]), fresh
 
     def seal_turns(self, memory_id: str, seal: Callable[[Turn], Turn], *, back: bool = False) -> int:
         """Replace the turns a memory came from, or all, by what `seal` makes of them; how many changed.
 
         Only those that are not sealed; with `back` those that are, and they are not any more.
         """
-        changed = raw.seal_turns(self._db, self._row(memory_id) if memory_id else None, seal, back=back)
+        changed = sqlite_turns.seal_turns(
+            self._db, self._row(memory_id) if memory_id else None, seal, back=back
+        )
         self.has_erased = self.has_erased or changed > 0
         return changed
 
     def captured(self, turns: Sequence[Turn], at: datetime) -> int:
         """Say that memories were made of these turns: they wait no longer. How many of them still did."""
-        return raw.captured(self._db, turns, at, self._place)
+        return sqlite_turns.captured(self._db, turns, at, self._place)
 
     def link_turns(self, memory_id: str, turns: Sequence[int]) -> None:
         """Say which turns (by key) a memory came from; erasing the memory erases their words too."""
-        raw.link(self._db, self._row(memory_id), turns)
+        sqlite_turns.link(self._db, self._row(memory_id), turns)
 
     def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
         """Say until when a fact of a memory held."""
@@ -369,11 +371,11 @@ class SqliteUnit:
 
     def set_origin(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep where an imported memory came from; the origin's former memory is forgotten here only."""
-        sources.put_origin(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
+        sqlite_turns.put_origin(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
 
     def remove_origins(self, scope: Scope, origins: Sequence[str]) -> None:
         """Drop origins that are no more."""
-        sources.remove(self._db, self._place(scope)[0], origins)
+        sqlite_turns.remove(self._db, self._place(scope)[0], origins)
 
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory, its words, vectors, edges, feedback, log and the turns it came from.
@@ -389,8 +391,9 @@ class SqliteUnit:
         names = sqlite_names.mentioned(self._db, row)
         for drop in DROPS:
             drop(self._db, row)
+        for table in TABLES:
+            delete(self._db, table, row=row)
         ledger.drop_reasons(self._db, memory.id)
-        rows.remove(self._db, row)
         self._read.clear()
         self._same.clear()
         self._scopes.pop(memory_id, None)

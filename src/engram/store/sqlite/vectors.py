@@ -13,7 +13,7 @@ from engram.model.memory import Space, Status
 from engram.ports import Embedded, SearchedSpace, VectorChanges, VectorRows
 from engram.rules.vectors import quantize, restore, sign
 from engram.store.sqlite import rows as sqlite_rows
-from engram.store.sqlite.connection import Db, ask, ask_line, ask_value, whole
+from engram.store.sqlite.connection import Db, ask, ask_line, ask_value, update, whole
 
 if TYPE_CHECKING:
     from engram.store.sqlite.readers import Readers
@@ -142,12 +142,6 @@ ROWS = """
 SELECT e.id - :base, e.scale, e.vector
 FROM (SELECT :base + value AS id FROM json_each(:keys) LIMIT -1) AS k
 JOIN embeddings AS e ON e.id = k.id
-"""
-
-SET_CENTRE = """
-UPDATE spaces
-SET centre = :centre
-WHERE id = :space
 """
 
 BATCH = """
@@ -304,7 +298,7 @@ def drop_replaced(db: Db, former: str, space: Space, limit: int) -> int:
 
 def _sign_all(db: Db, space: Space, centre: Floats) -> None:
     number, _ = find_or_add(db, space)
-    db.execute(SET_CENTRE, {"space": number, "centre": centre.tobytes()})
+    update(db, "spaces", {"centre": centre.tobytes()}, id=number)
     for batch in _batches(db, base_of(db, space), space.dims):
         signatures = sign(restore(batch.rows, batch.scales), centre)
         lines = zip(batch.keys.tolist(), signatures, strict=True)
