@@ -21,8 +21,9 @@ from engram.text import re
 
 Record = dict[str, Any]
 Told = Record | ItemReport
+NOTHING: Mapping[str, Any] = {}
 LAYERS = {1: "buffer", 2: "working", 3: "core"}
-KINDS = {"semantic": "semantic", "episodic": "episodic", "procedural": "procedural"}
+KINDS = ("semantic", "episodic", "procedural")
 MAPPED = (
     "id", "content", "created_at", "modified_at", "event_time", "tags", "category", "importance",
     "confidence", "status", "user", "agent", "project", "session", "source", "kind", "priority",
@@ -51,71 +52,51 @@ def engram_rs(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tol
         spans = {"valid_from": moment(fact.get("valid_from")), "valid_to": moment(ended)}
         times = {name: at.isoformat() for name, at in spans.items() if at is not None}
         facts.setdefault(str(fact.get("memory_id")), []).append({**parts, **times})
-    for row in tables.get("memories", ()):
-        yield _engram_rs(row, facts.get(str(row.get("id")), []), "active")
-    for row in tables.get("trash", ()):
-        yield _engram_rs(row, [], "archived")
-
-
-def _engram_rs(row: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], status: str) -> Record:
-    kind = KINDS.get(str(row.get("kind") or "semantic"), "semantic")
-    details: Record = {"facts": list(facts)} if facts else {}
-    return _clean(
-        {
-            "origin": f"engram-rs:{row.get('id')}",
-            "id": str(row.get("id")),
-            "content": row.get("content"),
-            "layer": LAYERS.get(_whole(row.get("layer"), 1), "buffer"),
-            "importance": _share(row.get("importance")),
-            "created_at": row.get("created_at"),
-            "modified_at": row.get("modified_at") or row.get("created_at"),
-            "last_accessed": row.get("last_accessed"),
-            "usage": {
-                "accessed": _whole(row.get("access_count")),
-                "repeated": _whole(row.get("repetition_count")),
-            },
-            "source": row.get("source") or "api",
-            "tags": _json(row.get("tags")),
-            "scope": {"namespace": str(row["namespace"])}
-            if row.get("namespace") not in (None, "", "default")
-            else None,
-            "kind": kind,
-            "status": status,
-            "details": details,
-        }
-    )
+    for table, status in (("memories", "active"), ("trash", "archived")):
+        for row in tables.get(table, ()):
+            known = facts.get(str(row.get("id"))) if status == "active" else None
+            space = row.get("namespace")
+            yield _clean(
+                f"engram-rs:{row.get('id')}",
+                row,
+                "content importance created_at modified_at:modified_at|created_at last_accessed tags",
+                id=str(row.get("id")),
+                layer=LAYERS.get(_whole(row.get("layer"), 1), "buffer"),
+                usage={
+                    "accessed": _whole(row.get("access_count")),
+                    "repeated": _whole(row.get("repetition_count")),
+                },
+                source=row.get("source") or "api",
+                scope=None if space in (None, "", "default") else {"namespace": str(space)},
+                kind=str(row.get("kind")) if row.get("kind") in KINDS else "semantic",
+                status=status,
+                details={"facts": known} if known else {},
+            )
 
 
 def retention(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Told]:
     """The memories of an engram-memory-system database: layers by name, times in seconds, status."""
     layers = {"working": ("buffer", "episodic"), "episodic": ("working", "episodic")}
+    sources = {"remember:human": "human", "remember:ai": "agent"}
     for row in tables.get("memories", ()):
         layer, kind = layers.get(str(row.get("layer")), ("core", str(row.get("layer") or "semantic")))
         told = _json(row.get("metadata"))
         metadata = told if isinstance(told, dict) else {}
-        status = str(row.get("status") or "active")
         gone = row.get("forgotten") or metadata.get("forgotten")
+        source = str(row.get("source_type") or "import")
         yield _clean(
-            {
-                "origin": f"retention:{row.get('id')}",
-                "id": str(row.get("id")),
-                "content": row.get("content"),
-                "layer": layer,
-                "kind": kind if kind in (*KINDS, "codebase") else "semantic",
-                "type": row.get("memory_type"),
-                "importance": _share(row.get("importance")),
-                "created_at": row.get("created_at"),
-                "last_accessed": row.get("last_accessed"),
-                "event_time": row.get("fact_date"),
-                "usage": {"accessed": _whole(row.get("access_count"))},
-                "source": {"remember:human": "human", "remember:ai": "agent"}.get(
-                    str(row.get("source_type")), str(row.get("source_type") or "import")
-                ),
-                "status": "archived" if gone else status,
-                "pinned": bool(metadata.get("pinned")),
-                "tags": metadata.get("tags"),
-                "details": {k: v for k, v in metadata.items() if k not in ("tags", "pinned")},
-            }
+            f"retention:{row.get('id')}",
+            row,
+            "content type:memory_type importance created_at last_accessed event_time:fact_date",
+            id=str(row.get("id")),
+            layer=layer,
+            kind=kind if kind in (*KINDS, "codebase") else "semantic",
+            usage={"accessed": _whole(row.get("access_count"))},
+            source=sources.get(source, source),
+            status="archived" if gone else str(row.get("status") or "active"),
+            pinned=bool(metadata.get("pinned")),
+            tags=metadata.get("tags"),
+            details={k: v for k, v in metadata.items() if k not in ("tags", "pinned")},
         )
 
 
@@ -125,46 +106,30 @@ def retention(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tol
 def mem0(data: Any) -> Iterator[Told]:
     """What mem0 exports: memories of several users, each in their own place, and relations."""
     found = _listed(data, "results", "memories", "data")
-    people = {str(one["user_id"]) for one in found if isinstance(one, Mapping) and one.get("user_id")}
+    people = _all(found, "user_id") - {""}
     links = data.get("relations") if isinstance(data, Mapping) else None
-    for number, one in enumerate([*found, *(links if isinstance(links, list) else [])], 1):
-        if not isinstance(one, Mapping):
-            yield unreadable(f"mem0:{number}", number, "it is no object.")
-        elif "relationship" in one and "memory" not in one:
-            yield _relation(
-                "mem0", one.get("source"), one.get("relationship"), one.get("target", one.get("destination"))
-            )
-        else:
-            words = one.get("memory") or one.get("data") or one.get("text")
-            metadata = one.get("metadata") if isinstance(one.get("metadata"), Mapping) else {}
-            deleted = one.get("deleted") or one.get("is_deleted") or one.get("event") == "DELETE"
-            yield _clean(
-                {
-                    "origin": f"mem0:{one.get('id') or number}",
-                    "id": one.get("id"),
-                    "content": words,
-                    "created_at": one.get("created_at"),
-                    "modified_at": one.get("updated_at") or one.get("created_at"),
-                    "expires_at": one.get("expiration_date"),
-                    "tags": one.get("categories"),
-                    "scope": _scope(
-                        user=one.get("user_id") if len(people) > 1 else "", agent=one.get("agent_id")
-                    ),
-                    "session": one.get("run_id"),
-                    "status": "archived" if deleted else "active",
-                    "confidence": _share(one.get("score"))
-                    if one.get("confidence") is None
-                    else _share(one["confidence"]),
-                    "details": {
-                        **{
-                            name: one[name]
-                            for name in ("user_id", "agent_id", "app_id", "actor_id")
-                            if one.get(name)
-                        },
-                        **({"metadata": dict(metadata)} if metadata else {}),
-                    },
-                }
-            )
+
+    def read(one: Mapping[str, Any], number: int) -> Told:
+        if "relationship" in one and "memory" not in one:
+            target = one.get("target", one.get("destination"))
+            return _relation("mem0", one.get("source"), one.get("relationship"), target)
+        metadata = one.get("metadata")
+        deleted = one.get("deleted") or one.get("is_deleted") or one.get("event") == "DELETE"
+        named = {name: one[name] for name in ("user_id", "agent_id", "app_id", "actor_id") if one.get(name)}
+        return _clean(
+            f"mem0:{one.get('id') or number}",
+            one,
+            "id content:memory|data|text created_at modified_at:updated_at|created_at tags:categories"
+            " expires_at:expiration_date session:run_id",
+            scope=_scope(user=one.get("user_id") if len(people) > 1 else "", agent=one.get("agent_id")),
+            status="archived" if deleted else "active",
+            confidence=one.get("score") if one.get("confidence") is None else one["confidence"],
+            details={**named, "metadata": dict(metadata)}
+            if isinstance(metadata, Mapping) and metadata
+            else named,
+        )
+
+    yield from _each("mem0", [*found, *(links if isinstance(links, list) else [])], read)
 
 
 def zep(data: Any) -> Iterator[Told]:
@@ -174,51 +139,35 @@ def zep(data: Any) -> Iterator[Told]:
         for one in _listed(data, "nodes", "entities", bare=False)
         if isinstance(one, Mapping)
     }
-    users = {
-        str(one.get("group_id") or one.get("user_id"))
-        for one in _listed(data, "edges", "facts")
-        if isinstance(one, Mapping)
-    }
-    for number, one in enumerate(_listed(data, "edges", "facts"), 1):
-        if not isinstance(one, Mapping):
-            yield unreadable(f"zep:{number}", number, "it is no object.")
-            continue
+    edges = _listed(data, "edges", "facts")
+    users = _all(edges, "group_id", "user_id")
+
+    def read(one: Mapping[str, Any], number: int) -> Told:
         ends = [nodes.get(str(one.get(f"{end}_node_uuid")), {}).get("name") for end in ("source", "target")]
-        over = one.get("invalid_at") or one.get("expired_at")
-        fact = (
-            {"subject": ends[0], "predicate": str(one.get("name") or ""), "object": ends[1]}
-            if all(ends)
-            else None
+        over, predicate = one.get("invalid_at") or one.get("expired_at"), str(one.get("name") or "")
+        fact = {"subject": ends[0], "predicate": predicate, "object": ends[1]}
+        return _clean(
+            f"zep:{one.get('uuid') or number}",
+            one,
+            "id:uuid content:fact created_at event_time:valid_at valid_from:valid_at confidence:rating",
+            valid_to=over,
+            status="superseded" if over else "active",
+            scope=_scope(user=one.get("group_id") or one.get("user_id")) if len(users) > 1 else None,
+            category="fact",
+            details={"facts": [fact]} if all(ends) and predicate else {},
         )
-        yield _clean(
-            {
-                "origin": f"zep:{one.get('uuid') or number}",
-                "id": one.get("uuid"),
-                "content": one.get("fact"),
-                "created_at": one.get("created_at"),
-                "event_time": one.get("valid_at"),
-                "valid_from": one.get("valid_at"),
-                "valid_to": over,
-                "status": "superseded" if over else "active",
-                "confidence": _share(one.get("rating")),
-                "scope": _scope(user=one.get("group_id") or one.get("user_id")) if len(users) > 1 else None,
-                "category": "fact",
-                "details": {"facts": [fact]} if fact and fact["predicate"] else {},
-            }
-        )
+
+    yield from _each("zep", edges, read)
     for one in nodes.values():
-        summary = label(one.get("summary"))
+        summary, name = label(one.get("summary")), label(one.get("name"))
         if summary:
-            name = label(one.get("name"))
             yield _clean(
-                {
-                    "origin": f"zep:{one.get('uuid')}",
-                    "id": one.get("uuid"),
-                    "content": about_whom(name, summary) if name else summary,
-                    "created_at": one.get("created_at"),
-                    "category": "entity",
-                    "tags": [word for word in _words(one.get("labels")) if word != "Entity"],
-                }
+                f"zep:{one.get('uuid')}",
+                one,
+                "id:uuid created_at",
+                content=about_whom(name, summary) if name else summary,
+                category="entity",
+                tags=[word for word in _words(one.get("labels")) if word != "Entity"],
             )
 
 
@@ -231,51 +180,38 @@ def hindsight(data: Any) -> Iterator[Told]:
         "observation": ("semantic", "insight"),
     }
     found = _listed(data, "units", "memory_units", "items", "memories", "results", "facts")
-    banks = {str(one.get("bank_id") or one.get("agent_id")) for one in found if isinstance(one, Mapping)}
-    for number, one in enumerate(found, 1):
-        if not isinstance(one, Mapping):
-            yield unreadable(f"hindsight:{number}", number, "it is no object.")
-            continue
+    banks = _all(found, "bank_id", "agent_id")
+
+    def read(one: Mapping[str, Any], number: int) -> Told:
         kind, category = kinds.get(str(one.get("fact_type") or one.get("type")), ("semantic", "fact"))
-        entities = one.get("entities")
-        names = (
-            entities.split(",")
-            if isinstance(entities, str)
-            else entities
-            if isinstance(entities, list)
-            else []
+        entities, links = one.get("entities"), one.get("links")
+        names = entities.split(",") if isinstance(entities, str) else entities
+        details: Record = {"context": label(one.get("context"))} if one.get("context") else {}
+        details |= {"document": str(one["document_id"])} if one.get("document_id") else {}
+        details |= {"entities": [_name(name) for name in names]} if names and isinstance(names, list) else {}
+        return _clean(
+            f"hindsight:{one.get('id') or number}",
+            one,
+            "id content:text|content created_at:mentioned_at|created_at|occurred_start"
+            " event_time:occurred_start|event_date tags",
+            kind=kind,
+            category=category,
+            confidence=one.get("confidence_score", one.get("confidence")),
+            valid_to=one.get("occurred_end") if kind == "episodic" else None,
+            scope=_scope(agent=one.get("bank_id") or one.get("agent_id")) if len(banks) > 1 else None,
+            details=details,
+            edges=[
+                {
+                    "target": str(link.get("to_unit_id") or link.get("target")),
+                    "type": "related_to",
+                    "weight": _share(link.get("weight")) or 1.0,
+                }
+                for link in (links if isinstance(links, list) else ())
+                if isinstance(link, Mapping)
+            ],
         )
-        told = one.get("links")
-        links = told if isinstance(told, list) else []
-        yield _clean(
-            {
-                "origin": f"hindsight:{one.get('id') or number}",
-                "id": one.get("id"),
-                "content": one.get("text") or one.get("content"),
-                "kind": kind,
-                "category": category,
-                "created_at": one.get("mentioned_at") or one.get("created_at") or one.get("occurred_start"),
-                "event_time": one.get("occurred_start") or one.get("event_date"),
-                "valid_to": one.get("occurred_end") if kind == "episodic" else None,
-                "confidence": _share(one.get("confidence_score", one.get("confidence"))),
-                "tags": one.get("tags"),
-                "scope": _scope(agent=one.get("bank_id") or one.get("agent_id")) if len(banks) > 1 else None,
-                "details": {
-                    **({"context": label(one.get("context"))} if one.get("context") else {}),
-                    **({"document": str(one["document_id"])} if one.get("document_id") else {}),
-                    **({"entities": [_name(name) for name in names]} if names else {}),
-                },
-                "edges": [
-                    {
-                        "target": str(link.get("to_unit_id") or link.get("target")),
-                        "type": "related_to",
-                        "weight": _share(link.get("weight")) or 1.0,
-                    }
-                    for link in links
-                    if isinstance(link, Mapping)
-                ],
-            }
-        )
+
+    yield from _each("hindsight", found, read)
 
 
 def letta(data: Any) -> Iterator[Told]:
@@ -301,14 +237,10 @@ def letta(data: Any) -> Iterator[Told]:
     for number, one in enumerate(archival, 1):
         if isinstance(one, Mapping) and (one.get("text") or one.get("content")):
             yield _clean(
-                {
-                    "origin": f"letta:{one.get('id') or number}",
-                    "id": one.get("id"),
-                    "content": one.get("text") or one.get("content"),
-                    "created_at": one.get("created_at") or one.get("timestamp"),
-                    "tags": one.get("tags"),
-                    "details": one["metadata"] if isinstance(one.get("metadata"), Mapping) else {},
-                }
+                f"letta:{one.get('id') or number}",
+                one,
+                "id content:text|content created_at:created_at|timestamp tags",
+                details=one["metadata"] if isinstance(one.get("metadata"), Mapping) else {},
             )
 
 
@@ -320,16 +252,15 @@ def _block(block: Mapping[str, Any], place: Record | None) -> Iterator[Told]:
         words = line.strip().lstrip("-* ").strip()
         if words:
             yield _clean(
-                {
-                    "origin": f"letta:{block.get('id') or name}#{number}",
-                    "content": words,
-                    "category": categories.get(name, "context"),
-                    "layer": "core",
-                    "tags": [f"block:{name}"] if name else [],
-                    "created_at": block.get("created_at"),
-                    "scope": place,
-                    "details": {"block": name},
-                }
+                f"letta:{block.get('id') or name}#{number}",
+                block,
+                "created_at",
+                content=words,
+                category=categories.get(name, "context"),
+                layer="core",
+                tags=[f"block:{name}"] if name else [],
+                scope=place,
+                details={"block": name},
             )
 
 
@@ -338,11 +269,8 @@ def _block(block: Mapping[str, Any], place: Record | None) -> Iterator[Told]:
 
 def ours(data: Any) -> Iterator[Told]:
     """Records as `export` writes them, or anything with a `content`."""
-    for number, one in enumerate(_listed(data, *_LISTS) or [data], 1):
-        if isinstance(one, Mapping):
-            yield {**one, "origin": f"engram:{one.get('id') or number}"}
-        else:
-            yield unreadable(f"engram:{number}", number, "it is no object.")
+    found = _listed(data, *_LISTS) or [data]
+    yield from _each("engram", found, lambda one, at: {**one, "origin": f"engram:{one.get('id') or at}"})
 
 
 # ---------------------------------------------------------------- the MCP memory server
@@ -367,12 +295,10 @@ def graph(data: Any) -> Iterator[Told]:
                 words = label(observation)
                 if words:
                     yield _clean(
-                        {
-                            "origin": f"mcp-memory:{name}#{words}",
-                            "content": about_whom(name, words),
-                            "tags": [kind] if kind else [],
-                            "details": {"entity": name, "entity_type": kind},
-                        }
+                        f"mcp-memory:{name}#{words}",
+                        content=about_whom(name, words),
+                        tags=[kind] if kind else [],
+                        details={"entity": name, "entity_type": kind},
                     )
 
 
@@ -392,14 +318,8 @@ def _relation(system: str, subject: Any, predicate: Any, target: Any) -> Told:
         return unreadable(f"{system}:relation", 0, "it is no relation with two ends and a name.")
     told = [part.replace("_", " ") for part in parts]
     fact = dict(zip(("subject", "predicate", "object"), told, strict=True))
-    return _clean(
-        {
-            "origin": f"{system}:{'|'.join(parts)}",
-            "content": " ".join(told),
-            "category": "relationship",
-            "details": {"facts": [fact]},
-        }
-    )
+    origin, content = f"{system}:{'|'.join(parts)}", " ".join(told)
+    return _clean(origin, content=content, category="relationship", details={"facts": [fact]})
 
 
 # ---------------------------------------------------------------- basic-memory
@@ -438,16 +358,8 @@ def basic_memory(text: str, path: str, front: Mapping[str, Any]) -> Iterator[Tol
         if words:
             for start in range(0, len(words), CONTENT_LIMIT):
                 part = words[start : start + CONTENT_LIMIT]
-                yield _clean(
-                    {
-                        "origin": f"basic-memory:{permalink}#{part}",
-                        "content": part,
-                        "category": "reference",
-                        "tags": tags,
-                        "details": page,
-                        **base,
-                    }
-                )
+                origin = f"basic-memory:{permalink}#{part}"
+                yield _clean(origin, content=part, category="reference", tags=tags, details=page, **base)
 
 
 def _observation(
@@ -460,15 +372,13 @@ def _observation(
     content = " ".join(_HASH_TAG.sub("", bare).split())
     slug = re.sub(r"[^a-z0-9_-]+", "-", category.casefold()).strip("-") or "fact"
     return _clean(
-        {
-            "origin": f"basic-memory:{permalink}#{words}",
-            "content": about_whom(title, content),
-            "category": slug,
-            "kind": "semantic",
-            "tags": [*own, *tags],
-            "details": {**page, "entity": title, **({"context": context[1]} if context else {})},
-            **base,
-        }
+        f"basic-memory:{permalink}#{words}",
+        content=about_whom(title, content),
+        category=slug,
+        kind="semantic",
+        tags=[*own, *tags],
+        details={**page, "entity": title, **({"context": context[1]} if context else {})},
+        **base,
     )
 
 
@@ -505,10 +415,7 @@ def _row(row: Mapping[str, Any], mapping: Mapping[str, str], number: int) -> Tol
     used = {column.split(".")[0] for column in columns.values()}
     rest = {str(name): value for name, value in row.items() if name not in used and value not in (None, "")}
     place = _scope(user=given.pop("user", ""), agent=given.pop("agent", ""), project=given.pop("project", ""))
-    for name in ("importance", "confidence"):
-        if name in given:
-            given[name] = _share(_number(given[name]))
-    return _clean({"origin": f"row:{given.get('id') or number}", **given, "scope": place, "details": rest})
+    return _clean(f"row:{given.get('id') or number}", **given, scope=place, details=rest)
 
 
 def _at(row: Mapping[str, Any], path: str) -> Any:
@@ -536,8 +443,42 @@ def _json_lines(text: str) -> Iterator[tuple[int, Any]]:
 # ---------------------------------------------------------------- shared
 
 
-def _clean(record: Record) -> Record:
-    """The record with times in one form, tags that may be, and nothing that is empty."""
+def _each(
+    system: str, found: Sequence[Any], read: Callable[[Mapping[str, Any], int], Told]
+) -> Iterator[Told]:
+    """What each object comes to; what is none cannot be read."""
+    for number, one in enumerate(found, 1):
+        is_object = isinstance(one, Mapping)
+        yield read(one, number) if is_object else unreadable(f"{system}:{number}", number, "it is no object.")
+
+
+def _all(found: Sequence[Any], *names: str) -> set[str]:
+    """What the objects say under the first of these names that they have."""
+    return {
+        str(_taken(one, f"name:{'|'.join(names)}")["name"] or "") for one in found if isinstance(one, Mapping)
+    }
+
+
+def _taken(row: Mapping[str, Any], columns: str) -> Record:
+    """What a row says: `content:text|memory` is what stands under the first of two as the content.
+
+    >>> _taken({"id": 7, "memory": "Likes tea"}, "id content:text|memory")
+    {'id': 7, 'content': 'Likes tea'}
+    """
+    pairs = (one.partition(":") for one in columns.split())
+    named = {name: (others or name).split("|") for name, _, others in pairs}
+    return {
+        name: next((row[one] for one in others if row.get(one)), row.get(others[-1]))
+        for name, others in named.items()
+    }
+
+
+def _clean(origin: str, row: Mapping[str, Any] = NOTHING, columns: str = "", **more: Any) -> Record:
+    """A record of what a row says under these columns, and more: times in one form, nothing that is empty."""
+    record = {"origin": origin, **_taken(row, columns), **more}
+    for name in ("importance", "confidence"):
+        if name in record:
+            record[name] = _share(record[name])
     for name in MOMENTS:
         if record.get(name) not in (None, ""):
             value = record[name]
