@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -66,8 +67,8 @@ def check(found: list[Found]) -> None:
 @pytest.mark.slow
 @given(records)
 def test_chat_exports(data: Any) -> None:
-    check(list(chats.read_chatgpt(data)))
-    check(list(chats.read_claude(data)))
+    check(list(chats.read_export("chatgpt", data)))
+    check(list(chats.read_export("claude", data)))
     check(list(chats.read_messages(data, "log")))
     check(list(chats.read_lines("\n".join(json.dumps(one) for one in data), "log")))
 
@@ -82,8 +83,8 @@ def test_memories_of_other_tools(data: Any) -> None:
 @given(values)
 def test_what_fits_is_read(data: Any) -> None:
     for fits, read in (
-        (chats.is_chatgpt, chats.read_chatgpt),
-        (chats.is_claude, chats.read_claude),
+        (partial(chats.is_export, "chatgpt"), partial(chats.read_export, "chatgpt")),
+        (partial(chats.is_export, "claude"), partial(chats.read_export, "claude")),
         (chats.are_messages, lambda one: chats.read_messages(one, "log")),
     ):
         if fits(data):

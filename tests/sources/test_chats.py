@@ -37,7 +37,7 @@ def turns(found: Any) -> list[tuple[str, str, str]]:
 
 
 def test_chatgpt_gives_the_branch_that_was_the_conversation() -> None:
-    found = list(chats.read_chatgpt([conversation(current_node="h")]))
+    found = list(chats.read_export("chatgpt", [conversation(current_node="h")]))
 
     assert turns(found) == [
         ("chatgpt:c1", "user", "I moved to Rome"),
@@ -53,19 +53,21 @@ def test_chatgpt_gives_the_branch_that_was_the_conversation() -> None:
 
 
 def test_a_chatgpt_tree_without_an_end_is_read_by_time() -> None:
-    assert len(turns(chats.read_chatgpt([conversation()]))) == 4  # the abandoned answer cannot be told apart
+    assert (
+        len(turns(chats.read_export("chatgpt", [conversation()]))) == 4
+    )  # the abandoned answer cannot be told apart
 
 
 def test_a_chatgpt_tree_that_goes_round_in_a_circle_ends() -> None:
     broken = conversation(current_node="h")
     broken["mapping"]["b"]["parent"] = "h"
 
-    assert len(turns(chats.read_chatgpt([broken]))) == 3
+    assert len(turns(chats.read_export("chatgpt", [broken]))) == 3
 
 
 def test_what_is_no_conversation_is_reported_and_the_others_are_read() -> None:
     found: list[Found] = list(
-        chats.read_chatgpt([conversation(current_node="b"), "nonsense", {"mapping": 7}])
+        chats.read_export("chatgpt", [conversation(current_node="b"), "nonsense", {"mapping": 7}])
     )
 
     assert [isinstance(one, ItemReport) for one in found] == [False, True, True]
@@ -94,7 +96,7 @@ def test_claude_gives_messages_without_tools_and_attachments() -> None:
             ],
         }
     ]
-    found = list(chats.read_claude(export))
+    found = list(chats.read_export("claude", export))
 
     assert turns(found) == [
         ("claude:u1", "user", "I bake bread"),

@@ -102,7 +102,7 @@ def system_at(path: Path, mapping: Mapping[str, str]) -> str:
     if ledger.events_in(text[:100_000]) and '"EVT-' in text[:100_000]:
         return LEDGER
     data = _data(text, path.name)
-    heard = (CHATS[0] * chats.is_chatgpt(data)) or (CHATS[1] * chats.is_claude(data))
+    heard = next((one for one in chats.EXPORTS if chats.is_export(one, data)), "")
     found = heard or homes.system_of(data)
     if not found:
         raise UnknownFormat(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -42,56 +42,49 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools, Unit
 from engram.rules.screen import Gate, readable, screen
 
-# ---------------------------------------------------------------- chatgpt
-# ChatGPT's export: `conversations.json` comes in, its messages come out as turns, oldest first.
+# ---------------------------------------------------------------- exports
+# What ChatGPT and Claude export: `conversations.json` comes in, its messages come out as turns, oldest first.
 #
-# A conversation is a tree there: every edit and every "regenerate" branches off. Only the way from the root
-# to `current_node` was the conversation; hidden, system and tool messages and the model's thoughts were not
-# said.
+# ChatGPT's is a tree: every edit and every "regenerate" branches off. Only the way from the root to
+# `current_node` was the conversation; hidden, system and tool messages and the model's thoughts were not
+# said. Of Claude's only the text is read: what was attached, thought or given back by a tool was not said.
 
 
-CHATGPT_FORMAT = "chatgpt"
 _SAID = frozenset({"text", "multimodal_text"})
 _SPOKEN = (Part.USER, Part.ASSISTANT)
 
 
-def is_chatgpt(data: Any) -> bool:
-    """Whether this is such an export: a list of conversations, or one of them."""
+def is_export(format: str, data: Any) -> bool:  # noqa: A002 (a user's word)
+    """Whether this is what a service exports: a list of conversations, or one of them."""
     first = data[0] if isinstance(data, list) and data else data
-    return isinstance(first, Mapping) and isinstance(first.get("mapping"), Mapping)
+    key, kind, _ = EXPORTS[format]
+    return isinstance(first, Mapping) and isinstance(first.get(key), kind)
 
 
-def read_chatgpt(data: Any) -> Iterator[Found]:
+def read_export(format: str, data: Any) -> Iterator[Found]:  # noqa: A002 (as above)
     """Every message that was said, conversation by conversation."""
     for number, conversation in enumerate(data if isinstance(data, list) else [data], 1):
-        if is_chatgpt(conversation):
-            yield from _conversation(conversation, number)
+        if is_export(format, conversation):
+            yield from EXPORTS[format][2](conversation, number)
         else:
-            yield unreadable(f"{CHATGPT_FORMAT}:{number}", number, "it is no conversation with a mapping.")
+            yield unreadable(f"{format}:{number}", number, "it is no conversation with messages.")
 
 
-def _conversation(conversation: Mapping[str, Any], number: int) -> Iterator[Item]:
-    known = conversation.get("conversation_id") or conversation.get("id")
-    session = f"{CHATGPT_FORMAT}:{known or number}"
+def _exported(session: str, message_id: str, words: str, part: Part, at: datetime | None, title: str) -> Item:
+    details = {"title": title, "message": message_id}
+    origin = f"{session}/{message_id}"
+    return Item(origin, words, ItemKind.TURN, at=at, part=part, session=session, title=title, details=details)
+
+
+def _from_chatgpt(conversation: Mapping[str, Any], number: int) -> Iterator[Found]:
+    session = f"chatgpt:{conversation.get('conversation_id') or conversation.get('id') or number}"
     title = label(conversation.get("title"))
     begun = moment(conversation.get("create_time"))
     for node, message in _path(conversation):
-        said = _said(message)
-        if said is None:
-            continue
-        part, words = said
-        begun = _not_before(moment(message.get("create_time")), begun)
-        message_id = str(message.get("id") or node)
-        yield Item(
-            f"{session}/{message_id}",
-            words,
-            ItemKind.TURN,
-            at=begun,
-            part=part,
-            session=session,
-            title=title,
-            details={"title": title, "message": message_id},
-        )
+        if (said := _said(message)) is not None:
+            part, words = said
+            begun = _not_before(moment(message.get("create_time")), begun)
+            yield _exported(session, str(message.get("id") or node), words, part, begun, title)
 
 
 def _path(conversation: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -134,52 +127,27 @@ def _not_before(at: datetime | None, before: datetime | None) -> datetime | None
     return max(at, before)
 
 
-# ---------------------------------------------------------------- claude
-# Claude's export: `conversations.json` comes in, its messages come out as turns, oldest first.
-#
-# What was attached, thought or given back by a tool was not said; only the text is read.
-
-
-FORMAT = "claude"
-
-
-def is_claude(data: Any) -> bool:
-    """Whether this is such an export: a list of conversations, or one of them."""
-    first = data[0] if isinstance(data, list) and data else data
-    return isinstance(first, Mapping) and isinstance(first.get("chat_messages"), list)
-
-
-def read_claude(data: Any) -> Iterator[Found]:
-    """Every message that was said, conversation by conversation."""
-    for number, conversation in enumerate(data if isinstance(data, list) else [data], 1):
-        if is_claude(conversation):
-            yield from _conversation_claude(conversation, number)
-        else:
-            yield unreadable(f"{FORMAT}:{number}", number, "it is no conversation with messages.")
-
-
-def _conversation_claude(conversation: Mapping[str, Any], number: int) -> Iterator[Found]:
-    session = f"{FORMAT}:{conversation.get('uuid') or number}"
+def _from_claude(conversation: Mapping[str, Any], number: int) -> Iterator[Found]:
+    session = f"claude:{conversation.get('uuid') or number}"
     title = label(conversation.get("name"))
     begun = moment(conversation.get("created_at"))
     for place, message in enumerate(conversation["chat_messages"], 1):
         part = part_of(message.get("sender")) if isinstance(message, Mapping) else None
         if part is None:
             yield unreadable(f"{session}/{place}", place, "a message without a known sender.")
-            continue
-        words = words_of(message.get("content")) or words_of(message.get("text"))
-        message_id = str(message.get("uuid") or place)
-        if words:
-            yield Item(
-                f"{session}/{message_id}",
-                words,
-                ItemKind.TURN,
-                at=moment(message.get("created_at")) or begun,
-                part=part,
-                session=session,
-                title=title,
-                details={"title": title, "message": message_id},
-            )
+        elif words := words_of(message.get("content")) or words_of(message.get("text")):
+            at = moment(message.get("created_at")) or begun
+            yield _exported(session, str(message.get("uuid") or place), words, part, at, title)
+
+
+EXPORTS: Mapping[str, tuple[str, type, Callable[[Mapping[str, Any], int], Iterator[Found]]]] = {
+    "chatgpt": ("mapping", dict, _from_chatgpt),
+    "claude": ("chat_messages", list, _from_claude),
+}
+"""What a conversation of each service has, and what reads one."""
+
+
+# ---------------------------------------------------------------- messages
 
 
 MESSAGES_FORMAT = "messages"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -87,22 +88,18 @@ def document(text: str, format: str, origin: str, title: str) -> Source:  # noqa
 
 
 def _archive(path: Path, format: str, limit: int) -> Source:  # noqa: A002 (as above)
-    readers = {
-        chats.CHATGPT_FORMAT: (chats.is_chatgpt, chats.read_chatgpt),
-        chats.FORMAT: (chats.is_claude, chats.read_claude),
-    }
     parts: list[Iterator[Found]] = []
     chosen = ""
     for name, text in files.conversations(path, limit):
         data = files.loaded(text, name)
-        fitting = [one for one, (fits, _) in readers.items() if fits(data) and format in (AUTO, one)]
+        fitting = [one for one in chats.EXPORTS if chats.is_export(one, data) and format in (AUTO, one)]
         if data == []:
             continue
         if not fitting:
             raise BadSource(path.name, "a chat export" if format == AUTO else format, f"{name} is none")
         chosen = fitting[0]
-        parts.append(readers[chosen][1](data))
-    return Source(chosen or chats.CHATGPT_FORMAT, chain.from_iterable(parts), f"{chosen}:")
+        parts.append(chats.read_export(chosen, data))
+    return Source(chosen or "chatgpt", chain.from_iterable(parts), f"{chosen}:")
 
 
 class _Lines(list[Any]):
@@ -140,12 +137,15 @@ def _first_values(text: str) -> list[Any]:
 def _json(text: str, data: Any, path: Path, wanted: str) -> Source:
     """Chats, and what systems kept: the first that fits, or the one that is wanted."""
     readers: dict[str, tuple[Callable[[Any], bool], Callable[[], Iterator[Found]]]] = {
-        chats.CHATGPT_FORMAT: (chats.is_chatgpt, lambda: chats.read_chatgpt(data)),
-        chats.FORMAT: (chats.is_claude, lambda: chats.read_claude(data)),
+        **{
+            name: (partial(chats.is_export, name), partial(chats.read_export, name, data))
+            for name in chats.EXPORTS
+        },
         chats.MESSAGES_FORMAT: (chats.are_messages, lambda: chats.read_messages(data, path.stem)),
     }
     if isinstance(data, _Lines):
-        readers = {chats.MESSAGES_FORMAT: (_any_message, lambda: chats.read_lines(text, path.stem))}
+        is_talk = any(map(chats.are_messages, data))
+        readers = {chats.MESSAGES_FORMAT: (lambda _: is_talk, lambda: chats.read_lines(text, path.stem))}
     for name, (fits, read) in readers.items():
         if wanted in ("", name) and fits(data):
             return Source(name, read(), f"{name}:")
@@ -155,7 +155,3 @@ def _json(text: str, data: Any, path: Path, wanted: str) -> Source:
     if wanted:
         raise BadSource(path.name, wanted, "it holds nothing of that kind")
     raise UnknownFormat(path.name, "it is JSON of no known kind", FORMATS)
-
-
-def _any_message(lines: list[Any]) -> bool:
-    return any(map(chats.are_messages, lines))
