@@ -176,42 +176,12 @@ class _Described:
         return one
 
 
-FEW = 4
-"""So many of a kind are filled field by field; only for more is it worth to write out how."""
-
-
 def _begun_later(made: Any, *, slots: bool) -> Callable[..., None]:
-    left = iter(range(FEW))
-
     def __init__(self: Any, /, *args: Any, **named: Any) -> None:  # noqa: N807 (it stands for one)
-        if next(left, None) is not None and _filled(self, made, args, named, slots=slots):
-            return
-        if vars(made)["__init__"] is __init__:
-            made.__init__ = _written_init(made, slots=slots)
+        made.__init__ = _written_init(made, slots=slots)
         made.__init__(self, *args, **named)
 
     return __init__
-
-
-def _filled(self: Any, made: Any, args: Sequence[Any], named: dict[str, Any], *, slots: bool) -> bool:
-    """Fill the fields of one; False when what is given does not fit, which the written function tells."""
-    fields, taken = made.__dataclass_fields__.values(), made.__match_args__
-    values = dict(zip(taken, args, strict=False))
-    if len(args) > len(taken) or values.keys() & named.keys() or not named.keys() <= {*taken}:
-        return False
-    values |= named
-    for one in fields:
-        if one.name not in values and one.default_factory is not MISSING:
-            values[one.name] = one.default_factory()
-        elif one.name not in values and one.default is not MISSING and (one.init or slots):
-            values[one.name] = one.default
-        elif one.init and one.name not in values:
-            return False
-    for name, value in values.items():
-        object.__setattr__(self, name, value)
-    if hasattr(made, "__post_init__"):
-        self.__post_init__()
-    return True
 
 
 def _written_init(made: Any, *, slots: bool) -> Any:

@@ -419,11 +419,6 @@ class Match:
     length: int
     """How many terms it has in all."""
 
-    @property
-    def score(self) -> float:
-        """All terms together."""
-        return sum(self.terms.values())
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
@@ -451,10 +446,6 @@ class Matched:
         line = self.parts[place]
         told = {self.terms[term]: float(line[term]) for term in line.nonzero()[0].tolist()}
         return Match(told, int(self.lengths[place]))
-
-    def matches(self) -> dict[int, Match]:
-        """All lines so, by key."""
-        return {key: self.match(place) for place, key in enumerate(self.keys.tolist())}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

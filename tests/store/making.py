@@ -12,7 +12,7 @@ from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
 from engram.model.memory import ANY_STATUS, Filters, Memory, Space
 from engram.model.scope import Access, Role, Scope
-from engram.ports import Embedded, Findable, Store, View
+from engram.ports import Embedded, Findable, Match, Matched, Store, Terms, View
 from engram.testing import START, sequential_ids
 from engram.text.words import content_hash, terms
 
@@ -108,4 +108,23 @@ def contents_of(store: Store, keys: Iterable[int]) -> list[str]:
 
 def find(store: Store, words: str, seen: View = ALL, limit: int = 10) -> list[str]:
     """Search by words."""
-    return contents_of(store, [key for key, _ in store.texts.search(terms(words), seen, limit)])
+    return contents_of(store, [key for key, _ in search_words(store, terms(words), seen, limit)])
+
+
+def search_words(store: Store, words: Terms, seen: View, limit: int) -> list[tuple[int, Match]]:
+    """The keys that fit these terms best, best first, with what fits of each."""
+    return list(_lines(store.texts.ask(words, seen.access).search(seen, limit)).items()) if words else []
+
+
+def word_matches(store: Store, words: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
+    """What fits of given keys."""
+    return _lines(store.texts.ask(words, access).of(keys)) if len(keys) else {}
+
+
+def rarity_of(store: Store, words: Terms, access: Access) -> dict[str, float]:
+    """The inverse document frequency of each term, among what the caller may read."""
+    return dict(store.texts.ask(words, access).rarity)
+
+
+def _lines(found: Matched) -> dict[int, Match]:
+    return {key: found.match(place) for place, key in enumerate(found.keys.tolist())}

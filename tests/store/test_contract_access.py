@@ -26,6 +26,7 @@ from tests.store.making import (
     find,
     key_of,
     relate,
+    search_words,
     vector,
     view,
 )
@@ -155,7 +156,7 @@ def check_everything_that_is_seen(store: Store, memories: list[Memory], access: 
     assert set(selected.tolist()) == expected
     assert contents(store.memories.page(seen, 99)) == contents(covered[::-1])
     assert store.memories.allow(seen, list(keys.values())) == expected
-    assert {key for key, _ in store.texts.search(["appl"], seen, 99)} == expected
+    assert {key for key, _ in search_words(store, ["appl"], seen, 99)} == expected
     told = {event.memory for event in store.ledger.events(None, access, 99)}
     assert told == {memory.id for memory in covered}
     assert (stats.memories, sum(stats.vectors.values())) == (len(covered), len(covered))

@@ -8,7 +8,21 @@ from engram.model.memory import Filters, Status
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Unit, View
 from engram.text.words import terms
-from tests.store.making import ALL, EVERYTHING, add, agent, find, found_by, key_of, make, put, view
+from tests.store.making import (
+    ALL,
+    EVERYTHING,
+    add,
+    agent,
+    find,
+    found_by,
+    key_of,
+    make,
+    put,
+    rarity_of,
+    search_words,
+    view,
+    word_matches,
+)
 from tests.tables import every
 
 
@@ -32,7 +46,7 @@ def test_more_shared_words_rank_higher(store: Store) -> None:
 def test_scores_fall_and_are_positive(store: Store) -> None:
     for n in range(5):
         add(store, "apple " * (n + 1) + "filler " * 5)
-    scores = [match.score for _, match in store.texts.search(["appl"], ALL, 3)]
+    scores = [sum(match.terms.values()) for _, match in search_words(store, ["appl"], ALL, 3)]
     assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
@@ -41,7 +55,7 @@ def test_scores_fall_and_are_positive(store: Store) -> None:
 def test_no_shared_word_finds_nothing(store: Store) -> None:
     add(store, "red apples")
     assert find(store, "zebra") == []
-    assert store.texts.search([], ALL, 10) == []
+    assert search_words(store, [], ALL, 10) == []
 
 
 def test_a_cue_leads_to_a_memory_that_does_not_say_it(store: Store) -> None:
@@ -53,21 +67,21 @@ def test_a_cue_leads_to_a_memory_that_does_not_say_it(store: Store) -> None:
 def test_the_score_of_given_keys_is_the_one_of_the_search(store: Store) -> None:
     for content in ("red apples", "green apples", "blue car"):
         add(store, content)
-    found = dict(store.texts.search(terms("red apples"), ALL, 10))
+    found = dict(search_words(store, terms("red apples"), ALL, 10))
     keys = store.memories.select(ALL, 10)
     assert keys is not None
-    matches = store.texts.matches(terms("red apples"), keys.tolist(), EVERYTHING)
+    matches = word_matches(store, terms("red apples"), keys.tolist(), EVERYTHING)
     assert set(matches) == set(keys.tolist())
     assert {key: match for key, match in matches.items() if match.terms} == found
-    assert store.texts.matches(terms("red apples"), [], EVERYTHING) == {}
+    assert word_matches(store, terms("red apples"), [], EVERYTHING) == {}
 
 
 def test_a_term_counts_by_its_share(store: Store) -> None:
     key = key_of(store, add(store, "red apples"))
-    whole = store.texts.matches(["red", "appl"], [key], EVERYTHING)[key]
-    half = store.texts.matches({"red": 1.0, "appl": 0.5}, [key], EVERYTHING)[key]
+    whole = word_matches(store, ["red", "appl"], [key], EVERYTHING)[key]
+    half = word_matches(store, {"red": 1.0, "appl": 0.5}, [key], EVERYTHING)[key]
     assert half.terms == pytest.approx({"red": whole.terms["red"], "appl": whole.terms["appl"] / 2})
-    [(_, found)] = store.texts.search({"red": 1.0, "appl": 0.5}, ALL, 5)
+    [(_, found)] = search_words(store, {"red": 1.0, "appl": 0.5}, ALL, 5)
     assert found.terms == pytest.approx(half.terms)
 
 
@@ -79,24 +93,24 @@ def test_a_long_text_counts_by_its_best_passage(store: Store) -> None:
         store, add(store, " ".join(f"clause{n}" for n in range(900)) + " Westhafen " + "end " * 300)
     )
     short = key_of(store, add(store, "Westhafen moved the berth to another place today"))
-    matches = store.texts.matches(terms("Westhafen"), [long, short], EVERYTHING)
-    assert matches[long].score > 0.2 * matches[short].score
+    matches = word_matches(store, terms("Westhafen"), [long, short], EVERYTHING)
+    assert sum(matches[long].terms.values()) > 0.2 * sum(matches[short].terms.values())
 
 
 def test_a_match_tells_what_each_term_adds(store: Store) -> None:
     for content in ("red apples", "green apples by the old house"):
         add(store, content)
-    keys = [key for key, _ in store.texts.search(terms("red apples"), ALL, 10)]
-    matches = store.texts.matches(terms("red apples"), [*keys, 999], EVERYTHING)
+    keys = [key for key, _ in search_words(store, terms("red apples"), ALL, 10)]
+    matches = word_matches(store, terms("red apples"), [*keys, 999], EVERYTHING)
     assert [set(matches[key].terms) for key in keys] == [{"red", "appl"}, {"appl"}]
     assert [matches[key].length for key in keys] == [2, 4]
-    assert dict(store.texts.search(terms("red apples"), ALL, 10)) == matches
+    assert dict(search_words(store, terms("red apples"), ALL, 10)) == matches
 
 
 def test_rare_terms_are_rarer(store: Store) -> None:
     for n in range(9):
         add(store, f"tea number {n}" + (" samovar" if n == 3 else ""))
-    rarity = store.texts.rarity(["tea", "samovar", "unheard"], EVERYTHING)
+    rarity = rarity_of(store, ["tea", "samovar", "unheard"], EVERYTHING)
     assert set(rarity) == {"tea", "samovar", "unheard"}
     assert 0 <= rarity["tea"] < rarity["samovar"] < rarity["unheard"]
 
@@ -110,9 +124,9 @@ def test_words_count_by_what_the_caller_may_read_alone(store: Store) -> None:
 
     def told() -> tuple[object, ...]:
         return (
-            store.texts.rarity(words, asker),
-            store.texts.matches(words, [mine], asker),
-            store.texts.search(words, seen, 5),
+            rarity_of(store, words, asker),
+            word_matches(store, words, [mine], asker),
+            search_words(store, words, seen, 5),
         )
 
     before = told()
@@ -121,7 +135,7 @@ def test_words_count_by_what_the_caller_may_read_alone(store: Store) -> None:
             add(store, f"samovar number {number} with a rather long line of other words", scope=place)
 
     assert told() == before
-    assert store.texts.rarity(words, EVERYTHING)["samovar"] < store.texts.rarity(words, EVERYTHING)["teapot"]
+    assert rarity_of(store, words, EVERYTHING)["samovar"] < rarity_of(store, words, EVERYTHING)["teapot"]
 
 
 def test_which_memories_come_into_question_tells_nothing_of_others(store: Store) -> None:
@@ -141,11 +155,11 @@ def test_which_memories_come_into_question_tells_nothing_of_others(store: Store)
 
     store.write(fill, "tester")
     seen, words = View(asker, Filters()), ["samovar", "teapot"]
-    before = store.texts.search(words, seen, 500)
+    before = search_words(store, words, seen, 500)
     store.write(others, "tester")
     assert len(before) == 500
-    assert store.texts.search(words, seen, 500) == before
-    assert store.texts.search(words, seen, 100) == before[:100]
+    assert search_words(store, words, seen, 500) == before
+    assert search_words(store, words, seen, 100) == before[:100]
 
 
 def test_a_caller_with_many_places_counts_all_of_them(store: Store) -> None:
@@ -153,9 +167,9 @@ def test_a_caller_with_many_places_counts_all_of_them(store: Store) -> None:
         add(store, f"tea number {number}", scope=Scope("one", project="apollo", user=f"u{number}"))
     add(store, "tea elsewhere", scope=Scope("two"))
     project = Access(Scope("one", project="apollo"), Role.ORCHESTRATOR)
-    rarity = store.texts.rarity(["tea", "unheard"], project)
+    rarity = rarity_of(store, ["tea", "unheard"], project)
     assert rarity["tea"] < rarity["unheard"]
-    assert rarity["tea"] != store.texts.rarity(["tea"], EVERYTHING)["tea"]
+    assert rarity["tea"] != rarity_of(store, ["tea"], EVERYTHING)["tea"]
 
 
 TYPED = (
@@ -183,9 +197,9 @@ def test_what_is_typed_is_data(store: Store, typed: str) -> None:
     key = key_of(store, add(store, "plain words"))
     assert isinstance(find(store, typed), list)
     # Even terms that never went through the text rules are looked up, not obeyed.
-    assert store.texts.search([typed], ALL, 10) == []
-    assert store.texts.matches([typed], [key], EVERYTHING)[key].terms == {}
-    assert set(store.texts.rarity([typed], EVERYTHING)) == {typed}
+    assert search_words(store, [typed], ALL, 10) == []
+    assert word_matches(store, [typed], [key], EVERYTHING)[key].terms == {}
+    assert set(rarity_of(store, [typed], EVERYTHING)) == {typed}
 
 
 @every("content", ["edit src/auth.ts now", "I love C++", "run rm -rf build", "我住在上海", "🎉 party"])
@@ -203,7 +217,7 @@ def test_only_what_the_view_allows_is_found(store: Store) -> None:
     seen = view(agent("rex"), statuses=frozenset({Status.ACTIVE}))
     assert set(find(store, "apple", seen)) == {"apple pie", "apple jam"}
     assert find(store, "apple", view(agent("rex"), statuses=frozenset({Status.ARCHIVED}))) == ["apple cake"]
-    assert key_of(store, mine) in store.texts.matches(["appl"], [key_of(store, mine)], EVERYTHING)
+    assert key_of(store, mine) in word_matches(store, ["appl"], [key_of(store, mine)], EVERYTHING)
 
 
 def test_a_narrow_view_finds_its_memory_among_many(store: Store) -> None:

@@ -15,7 +15,7 @@ from engram.model.scope import Scope
 from engram.ports import Store, Unit, View
 from engram.store.sqlite import SqliteStore
 from engram.testing import START, FakeClock
-from tests.store.making import EVERYTHING, found_by, make
+from tests.store.making import EVERYTHING, found_by, make, search_words
 
 PEOPLE = ("Anna", "Anna Berg", "Bob")
 TECHNOLOGIES = ("PostgreSQL", "Go")
@@ -143,5 +143,5 @@ def answers(store: Store, filters: Filters) -> list[list[int]]:
         sorted([] if selected is None else selected.tolist()),
         sorted(store.memories.allow(seen, range(1, 20))),
         sorted(store.memories.keys(page).values()),
-        sorted(key for key, _ in store.texts.search(["word"], seen, 99)),
+        sorted(key for key, _ in search_words(store, ["word"], seen, 99)),
     ]

@@ -111,11 +111,6 @@ class Block:
         """Where each of these keys stands; -1 where it does not."""
         return places_of(self.keys, keys)
 
-    def of(self, keys: Keys) -> Block:
-        """Only these keys; those it lacks are left out."""
-        places = self.places(keys)
-        return self.pick(places[places >= 0])
-
     def pick(self, places: Places) -> Block:
         """Only these lines."""
         return Block(self.keys[places], self.rows[places], self.lengths[places])

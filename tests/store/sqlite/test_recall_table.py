@@ -24,7 +24,19 @@ from engram.store.sqlite import SqliteStore, table, texts
 from engram.testing import START, FakeClock
 from engram.text import bm25
 from engram.text.words import weight
-from tests.store.making import add, change, erase, found_by, key_of, make, put, relate, view
+from tests.store.making import (
+    add,
+    change,
+    erase,
+    found_by,
+    key_of,
+    make,
+    put,
+    rarity_of,
+    relate,
+    search_words,
+    view,
+)
 
 WORDS = ("tea", "samovar", "harbour", "anna", "blue", "seven", "茶壶")
 PLACES = (Scope("one"), Scope("one", agent="rex"), Scope("one", agent="ada"), Scope("two"))
@@ -66,7 +78,7 @@ class World:
             return
         if name == "look" or not self.memories:
             for one in self.stores:
-                one.texts.rarity(["tea"], CALLERS[0])
+                rarity_of(one, ["tea"], CALLERS[0])
             return
         place = first % len(self.memories)
         old = self.memories[place]
@@ -128,7 +140,7 @@ def check(path: Path, stores: list[SqliteStore]) -> None:
         terms = ("tea", "samovar", "filler77", "茶壶", "_u茶", "unheard")
         expected = brute(path, terms, seen)
         for store in stores:
-            found = dict(store.texts.search(terms, seen, 1_000))
+            found = dict(search_words(store, terms, seen, 1_000))
             assert set(found) == {key for key, match in expected.items() if match}
             for key, match in found.items():
                 assert match.terms == pytest.approx(expected[key], rel=1e-4)
@@ -200,7 +212,7 @@ def test_common_words_named_by_none_rank_all_the_same(taken: list[Step]) -> None
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(texts, "ROWS_CAP", 1)
             patch.setattr(texts, "SHARE_CAP", 0.0)
-            for key, match in store.texts.search(terms, seen, 50):
+            for key, match in search_words(store, terms, seen, 50):
                 assert match.terms == pytest.approx(expected[key], rel=1e-4)
         store.close()
 
@@ -217,7 +229,7 @@ def test_the_next_process_begins_with_blocks(path: Path, clock: FakeClock) -> No
             add(store, f"tea number {number}")
     assert blocks(path)[0][0] == 1
     with closing(SqliteStore.open(path, clock)) as store:
-        assert len(store.texts.search(["tea"], view(), 50)) == 20
+        assert len(search_words(store, ["tea"], view(), 50)) == 20
 
 
 @pytest.mark.usefixtures("small")
@@ -228,9 +240,9 @@ def test_erasing_drops_the_blocks_that_know(path: Path, clock: FakeClock) -> Non
     with closing(SqliteStore.open(path, clock)) as store:
         erase(store, memories[0])
         assert first not in blocks(path)
-        assert len(store.texts.search(["tea"], view(), 50)) == 19
+        assert len(search_words(store, ["tea"], view(), 50)) == 19
     with closing(SqliteStore.open(path, clock)) as store:
-        assert len(store.texts.search(["tea"], view(), 50)) == 19
+        assert len(search_words(store, ["tea"], view(), 50)) == 19
 
 
 def test_namespaces_asked_for_long_ago_are_let_go(
@@ -242,7 +254,7 @@ def test_namespaces_asked_for_long_ago_are_let_go(
             for number in range(3):
                 add(store, f"tea number {number}", scope=Scope(name))
         for name in ("one", "two", "three", "one"):
-            assert len(store.texts.search(["tea"], view(Access(Scope(name))), 9)) == 3
+            assert len(search_words(store, ["tea"], view(Access(Scope(name))), 9)) == 3
         assert sum(one.size for one in store._tables._tables.values()) <= 5  # noqa: SLF001
 
 
@@ -252,7 +264,7 @@ def test_kinds_and_times_are_told_by_the_table(path: Path, clock: FakeClock) -> 
         new = add(store, "tea at night", kind=Kind.SEMANTIC, event_time=START)
 
         def found(**filters: Any) -> set[int]:
-            return {key for key, _ in store.texts.search(["tea"], view(**filters), 9)}
+            return {key for key, _ in search_words(store, ["tea"], view(**filters), 9)}
 
         assert found(kinds=frozenset({Kind.EPISODIC})) == {key_of(store, old)}
         assert found(happened_since=START) == {key_of(store, new)}
@@ -265,7 +277,7 @@ def test_filters_beyond_the_table_hold(path: Path, clock: FakeClock) -> None:
         for number in range(60):
             add(store, f"tea number {number}")
         tagged = put(store, make("one long line about tea and other things", tags=("green",)))
-        found = store.texts.search(["tea"], view(tags_any=frozenset({"green"})), 3)
+        found = search_words(store, ["tea"], view(tags_any=frozenset({"green"})), 3)
         assert [key for key, _ in found] == [key_of(store, tagged)]
 
 
@@ -276,8 +288,8 @@ def test_what_is_read_at_once_is_of_one_moment(path: Path, clock: FakeClock) -> 
             assert store.memories.count(view()) == 1
             add(store, "tea at noon")
             with store.reading():
-                assert len(store.texts.search(["tea"], view(), 9)) == store.memories.count(view()) == 1
-        assert len(store.texts.search(["tea"], view(), 9)) == store.memories.count(view()) == 2
+                assert len(search_words(store, ["tea"], view(), 9)) == store.memories.count(view()) == 1
+        assert len(search_words(store, ["tea"], view(), 9)) == store.memories.count(view()) == 2
 
 
 def with_best_passage(

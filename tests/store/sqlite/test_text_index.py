@@ -12,7 +12,20 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import Findable, Unit
 from engram.store.sqlite import SqliteStore, texts
 from engram.testing import FakeClock
-from tests.store.making import ALL, EVERYTHING, add, contents_of, erase, find, found_by, make, view
+from tests.store.making import (
+    ALL,
+    EVERYTHING,
+    add,
+    contents_of,
+    erase,
+    find,
+    found_by,
+    make,
+    rarity_of,
+    search_words,
+    view,
+    word_matches,
+)
 from tests.tables import every
 
 SYNTAX = [
@@ -47,16 +60,16 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
 
 @every("term", SYNTAX)
 def test_what_looks_like_syntax_is_a_word_like_any_other(tea: SqliteStore, term: str) -> None:
-    assert tea.texts.search([term], ALL, 5) == []
-    assert contents_of(tea, [key for key, _ in tea.texts.search([term, "tea", term], ALL, 5)]) == [
+    assert search_words(tea, [term], ALL, 5) == []
+    assert contents_of(tea, [key for key, _ in search_words(tea, [term, "tea", term], ALL, 5)]) == [
         "tea is hot"
     ]
-    assert tea.texts.matches([term], [1], EVERYTHING)[1].terms == {}
+    assert word_matches(tea, [term], [1], EVERYTHING)[1].terms == {}
 
 
 @given(terms=st.lists(st.text(max_size=8), max_size=5))
 def test_no_words_break_a_search(tea: SqliteStore, terms: list[str]) -> None:
-    found = tea.texts.search([*terms, "tea"], ALL, 5)
+    found = search_words(tea, [*terms, "tea"], ALL, 5)
     assert [key for key, _ in found] == [1]
 
 
@@ -115,7 +128,7 @@ def test_many_that_may_not_be_seen_do_not_hide_one_that_may(crowded: SqliteStore
 def test_a_question_may_be_a_whole_page(crowded: SqliteStore) -> None:
     fill(crowded, [f"tea word{n}" for n in range(300)])
     page = ["tea", *(f"word{n}" for n in range(300)), *(f"unknown{n}" for n in range(3_000))]
-    assert len(crowded.texts.search(page, ALL, 10)) == 10
+    assert len(search_words(crowded, page, ALL, 10)) == 10
 
 
 def test_a_cue_counts_less_than_a_word(store: SqliteStore) -> None:
@@ -127,10 +140,10 @@ def test_a_cue_counts_less_than_a_word(store: SqliteStore) -> None:
 
 def test_counts_follow_growth_and_erasing(store: SqliteStore) -> None:
     memory = add(store, "tea is hot")
-    once = store.texts.rarity(["tea", "hot"], EVERYTHING)
+    once = rarity_of(store, ["tea", "hot"], EVERYTHING)
     assert once["tea"] == once["hot"]
     fill(store, [f"tea number {n}" for n in range(20)])
-    many = store.texts.rarity(["tea", "hot", "unknown"], EVERYTHING)
+    many = rarity_of(store, ["tea", "hot", "unknown"], EVERYTHING)
     assert many["tea"] < many["hot"] < many["unknown"]
     erase(store, memory)
     assert find(store, "hot") == []
@@ -138,5 +151,5 @@ def test_counts_follow_growth_and_erasing(store: SqliteStore) -> None:
 
 def test_a_scope_may_be_named_like_a_token(store: SqliteStore) -> None:
     fill(store, ["_ns1 _sc1 tea"], Scope("_ns1", project="_sc1"))
-    assert store.texts.search(["_ns1"], ALL, 5) == []
+    assert search_words(store, ["_ns1"], ALL, 5) == []
     assert store.memories.stats(EVERYTHING, None).memories == 1

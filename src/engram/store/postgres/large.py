@@ -423,11 +423,6 @@ class PostgresTexts(SqliteTexts):
             return super().ask(terms, access)
         return found
 
-    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
-        """The inverse document frequency of each term, among what the caller may read, or nearly so."""
-        found = self._by_server(terms, access)
-        return super().rarity(terms, access) if found is None else dict(found.rarity)
-
     def _by_server(self, terms: Terms, access: Access) -> ServerSearch | None:
         with self._readers.lend() as db:
             reach = self._places.reach(db, access)

@@ -128,8 +128,6 @@ DEAD_SHARE = 0.25
 """A part with more lines that hold no longer is made anew."""
 UNITS_KEPT = 1_500_000
 """Memories in all tables together; namespaces that were not asked for longest are let go beyond that."""
-MISSED = 128
-"""How rare words are is counted anew when one in so many memories is new."""
 HIGHEST_SEQ = 2**62
 NONE = -1
 """In the place of the turn before: there is none."""
@@ -182,13 +180,10 @@ class NamespaceTable:
         """How many lines it holds."""
         return sum(part.segment.size for part in self._parts)
 
-    def catch_up(self, db: Db, *, nearly: bool = False) -> bool:
-        """Take in what changed since the last time, the first time the blocks in the file; whether it had to.
-
-        Where `nearly` is good enough, the last hundredth or so may be missing.
-        """
+    def catch_up(self, db: Db) -> bool:
+        """Take in what changed since the last time, the first time the blocks; whether it had to."""
         last = ask_value(db, LAST_CHANGE, {"namespace": self.namespace})
-        if last == self._seen or (nearly and self._seen >= 0 and last - self._seen < self.size // MISSED):
+        if last == self._seen:
             return False
         with whole(db):
             if self._seen < 0:
@@ -381,13 +376,13 @@ class Tables:
         self._lock = threading.Lock()
         self._tables: OrderedDict[int, NamespaceTable] = OrderedDict()
 
-    def of(self, db: Db, namespace: int, *, nearly: bool = False) -> NamespaceTable:
-        """The table of a namespace as of now, or nearly."""
+    def of(self, db: Db, namespace: int) -> NamespaceTable:
+        """The table of a namespace as of now."""
         with self._lock:
             table = self._tables.setdefault(namespace, NamespaceTable(namespace))
             self._tables.move_to_end(namespace)
         with table.lock:
-            changed = table.catch_up(db, nearly=nearly)
+            changed = table.catch_up(db)
             if changed:
                 self._keep(table, BLOCK // 2)
         if changed:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Kind, Status
-from engram.ports import WORDING, Findable, Match, Matched, NeighbouringTurns, Reach, Terms, View
+from engram.ports import WORDING, Findable, Matched, NeighbouringTurns, Reach, Terms, View
 from engram.store.sqlite.memories import allowed, selected
 from engram.store.sqlite.segments import (
     CUE_SHIFT,
@@ -438,25 +438,13 @@ class SqliteTexts:
         """The terms of a question, looked up once for everything that is asked of them."""
         return TableSearch(terms, self._sight(access), self._readers)
 
-    def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
-        """The keys that fit these terms best by BM25, best first, with what fits of each."""
-        return list(self.ask(terms, view.access).search(view, limit).matches().items()) if terms else []
-
-    def matches(self, terms: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
-        """What fits of given keys; keys that are not indexed are left out. Counted is what one may read."""
-        return self.ask(terms, access).of(keys).matches() if len(keys) else {}
-
-    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
-        """The inverse document frequency of each term, among what the caller may read, or nearly so."""
-        return dict(TableSearch(terms, self._sight(access, nearly=True), self._readers).rarity)
-
-    def _sight(self, access: Access, *, nearly: bool = False) -> Sight:
+    def _sight(self, access: Access) -> Sight:
         with self._readers.lend() as db:
             reach = self._places.reach(db, access)
             if reach.everything:
                 return Sight(tuple(self._tables.all(db)), reach)
             numbers = {reach.namespace} if reach.namespace is not None else self._places.namespaces(reach)
-            tables = (self._tables.of(db, number, nearly=nearly) for number in sorted(numbers))
+            tables = (self._tables.of(db, number) for number in sorted(numbers))
             return Sight(tuple(tables), reach)
 
 
