@@ -8,9 +8,8 @@ from engram.model.event import Delivery, Publication, Subscription
 from engram.model.scope import Access, Scope
 from engram.store.sqlite import rows, views
 from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, look_up, put
-from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.records import columns, value_of
-from engram.store.sqlite.views import Places
+from engram.store.sqlite.views import PlacedNoun
 
 PUBLICATIONS = """
 SELECT p.id, m.id, p.agent, n.name, s.project, s.squad, s.agent, s.channel, s.user,
@@ -76,12 +75,8 @@ WHERE o.row = :row
 """
 
 
-class SqliteBus:
+class SqliteBus(PlacedNoun):
     """Who offers what, who wants what, what was delivered. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        self._readers = readers
-        self._places = places
 
     def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
         """In the order of publishing, beginning after a number; of scopes a caller may see, if one asks."""

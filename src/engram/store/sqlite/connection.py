@@ -316,7 +316,7 @@ def ask_value(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Any:
 
 def put(db: Db, table: str, line: Mapping[str, Any], key: str = "") -> None:
     """Write a line; with a key it takes the place of the one that has the same there."""
-    db.execute(_putting(table, tuple(line), key), dict(line))
+    db.execute(putting(table, tuple(line), key), dict(line))
 
 
 def delete(db: Db, table: str, /, **same: Any) -> int:
@@ -346,7 +346,8 @@ def changed(db: Db, sql: str, values: Mapping[str, Any]) -> int:
 
 
 @cache
-def _putting(table: str, names: tuple[str, ...], key: str) -> str:
+def putting(table: str, names: tuple[str, ...], key: str = "") -> str:
+    """The statement behind `put`."""
     # Only names of our own schema are put into statements here and below.
     sql = f"INSERT INTO {table} ({', '.join(names)})\nVALUES ({', '.join(f':{name}' for name in names)})"
     others = (f"{name} = excluded.{name}" for name in names if name not in key.split(", "))

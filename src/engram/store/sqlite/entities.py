@@ -23,11 +23,10 @@ from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, look_up_all
 from engram.store.sqlite.memories import BY_KEYS
 from engram.store.sqlite.rows import as_keys, as_list
-from engram.store.sqlite.views import Places, WhereClause, where
+from engram.store.sqlite.views import PlacedNoun, WhereClause, where
 
 if TYPE_CHECKING:
     from engram.ports import Reach, View
-    from engram.store.sqlite.readers import Readers
 
 NAMESPACES = """
 SELECT id
@@ -203,15 +202,11 @@ SHARE = 10
 ANYTHING = Filters(statuses=frozenset())
 
 
-class SqliteEntities:
+class SqliteEntities(PlacedNoun):
     """Who and what is spoken of.
 
     An entity is seen by those who see a memory that names it. Used by any thread.
     """
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        self._readers = readers
-        self._places = places
 
     def get(self, name: str, access: Access) -> Entity | None:
         """The entity with this name or alias; where several namespaces are seen, the caller's own first."""

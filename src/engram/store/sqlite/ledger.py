@@ -23,9 +23,9 @@ from engram.model.memory import Memory, Tier
 from engram.model.scope import Access
 from engram.rules.sealing import without_secrets
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, Opener, ask, ask_value, look_up
+from engram.store.sqlite.connection import Db, Opener, ask, ask_value, look_up, putting
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.views import Places, where_event
+from engram.store.sqlite.views import PlacedNoun, where_event
 from engram.store.sqlite.writer import AUDIT, QUEUE, Writer
 from engram.text import re
 from engram.text.forms import FormsOnDemand
@@ -45,14 +45,11 @@ WHERE id > 'EVT-' || :day || '-'
   AND id < 'EVT-' || :day || '.'
 """
 
-APPEND = """
-INSERT INTO events (
-  seq, id, at, actor, verb, memory, scope, because, before, after, related, run, rule, chain
-)
-VALUES (
-  :seq, :id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related, :run, :rule, :chain
-)
-"""
+APPEND = putting(
+    "events",
+    ("seq", "id", "at", "actor", "verb", "memory", "scope", "because", "before", "after", "related", "run",
+     "rule", "chain"),
+)  # fmt: skip
 
 LAST = """
 SELECT seq, id, chain
@@ -155,12 +152,8 @@ class Difference:
     is_secret: bool
 
 
-class SqliteLedger:
+class SqliteLedger(PlacedNoun):
     """The events. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        self._readers = readers
-        self._places = places
 
     def events(
         self, memory_id: str | None, access: Access, limit: int, before: str | None = None

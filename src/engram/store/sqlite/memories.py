@@ -14,13 +14,12 @@ from engram.ports import WORDING, Reach, View
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite import vectors, views
 from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
-from engram.store.sqlite.views import Places, WhereClause, where, where_event
+from engram.store.sqlite.views import PlacedNoun, WhereClause, where, where_event
 
 if TYPE_CHECKING:
     from engram.model.event import Page, Stats
     from engram.model.scope import Access
     from engram.ports import Keys
-    from engram.store.sqlite.readers import Readers
 
 
 # ---------------------------------------------------------------- counts
@@ -236,12 +235,8 @@ WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""
 
 
-class SqliteMemories:
+class SqliteMemories(PlacedNoun):
     """The records. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        self._readers = readers
-        self._places = places
 
     def get(self, memory_id: str, access: Access) -> Memory | None:
         """The memory with this full id, in any status, if the caller may see it."""

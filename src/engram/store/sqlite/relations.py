@@ -12,11 +12,10 @@ from engram.model.memory import ANY_STATUS
 from engram.ports import EdgeLine, Link, View
 from engram.store.sqlite import memories, rows
 from engram.store.sqlite.connection import Db, ask, ask_value, delete
-from engram.store.sqlite.views import Places, where
+from engram.store.sqlite.views import PlacedNoun, where
 
 if TYPE_CHECKING:
     from engram.model.scope import Access
-    from engram.store.sqlite.readers import Readers
 
 # In each pair of statements `m` is the far end, so that the view is asked of it.
 FROM_HERE = """
@@ -132,12 +131,8 @@ REINFORCEMENT = 0.1
 """What an edge gains in confidence each time it is drawn again."""
 
 
-class SqliteRelations:
+class SqliteRelations(PlacedNoun):
     """The edges. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        self._readers = readers
-        self._places = places
 
     def of(self, memory_id: str, access: Access) -> list[Edge]:
         """Edges from and to a memory; the far ends are visible to the caller too."""

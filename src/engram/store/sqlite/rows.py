@@ -32,7 +32,7 @@ from engram.model.memory import (
     Verification,
 )
 from engram.model.scope import Scope
-from engram.store.sqlite.connection import Db, Line, ask, ask_line, delete, look_up
+from engram.store.sqlite.connection import Db, Line, ask, ask_line, delete, look_up, putting
 from engram.text.forms import FormsOnDemand
 from engram.text.metadata import values
 
@@ -412,8 +412,7 @@ for _name in FIELD_NAMES:
     setattr(StoredMemory, _name, _ReadLater(_name, _LATER[_name]) if _name in _LATER else None)
 
 
-ADD = """
-INSERT INTO memories (
+NAMES = """
   id, scope, session, speaker, content_hash,
   kind, category, type,
   layer, lifecycle, status, verification, policy, priority, pinned,
@@ -424,20 +423,8 @@ INSERT INTO memories (
   source, trust, version, tier,
   content, tags, entities, details, metadata,
   summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens, sealed
-)
-VALUES (
-  :id, :scope, :session, :speaker, :content_hash,
-  :kind, :category, :type,
-  :layer, :lifecycle, :status, :verification, :policy, :priority, :pinned,
-  :importance, :confidence, :strength, :surprise,
-  :valence, :intensity, :arousal,
-  :accessed, :repeated, :confirmed, :sessions, :helpful, :unhelpful,
-  :created_at, :modified_at, :last_accessed, :event_time, :valid_from, :valid_to, :verified_at, :expires_at,
-  :source, :trust, :version, :tier,
-  :content, :tags, :entities, :details, :metadata,
-  :summary, :key_fact, :label, :content_tokens, :summary_tokens, :key_fact_tokens, :label_tokens, :sealed
-)
 """
+ADD = putting("memories", tuple(NAMES.replace(",", " ").split()))
 
 
 @lru_cache(maxsize=256)

@@ -20,6 +20,7 @@ from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Kind, Status
 from engram.ports import WORDING, Findable, Matched, NeighbouringTurns, Reach, Terms, View
+from engram.store.sqlite.connection import putting
 from engram.store.sqlite.memories import allowed, selected
 from engram.store.sqlite.segments import (
     CUE_SHIFT,
@@ -450,15 +451,7 @@ class SqliteTexts:
 
 # ---------------------------------------------------------------- inside the writer
 
-PUT = """
-INSERT INTO texts (row, body, cues, length, wording)
-VALUES (:row, :body, :cues, :length, :wording)
-ON CONFLICT (row) DO UPDATE SET
-  body = excluded.body,
-  cues = excluded.cues,
-  length = excluded.length,
-  wording = excluded.wording
-"""
+PUT = putting("texts", ("row", "body", "cues", "length", "wording"), "row")
 
 DROP_BLOCKS = """
 DELETE FROM blocks

@@ -25,7 +25,7 @@ from engram.store.sqlite.connection import (
 )
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list, micros
-from engram.store.sqlite.views import Places, where_turn
+from engram.store.sqlite.views import PlacedNoun, where_turn
 
 # ---------------------------------------------------------------- origins
 # Where imported memories came from: an origin comes in with its memory, and is found by how it begins.
@@ -236,12 +236,8 @@ Place = Callable[[Scope], tuple[int, int]]
 """Gives numbers of a scope and its namespace."""
 
 
-class SqliteTurns:
+class SqliteTurns(PlacedNoun):
     """The raw log of conversations. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        self._readers = readers
-        self._places = places
 
     def waiting(self, scope: Scope, limit: int, session: str | None = None) -> list[Turn]:
         """Turns of this very scope that are not captured yet, oldest first; of one session if named."""

@@ -13,7 +13,7 @@ from engram.model.memory import Space, Status
 from engram.ports import Embedded, SearchedSpace, VectorChanges, VectorRows
 from engram.rules.vectors import quantize, restore, sign
 from engram.store.sqlite import rows as sqlite_rows
-from engram.store.sqlite.connection import Db, ask, ask_line, ask_value, update, whole
+from engram.store.sqlite.connection import Db, ask, ask_line, ask_value, putting, update, whole
 
 if TYPE_CHECKING:
     from engram.store.sqlite.readers import Readers
@@ -52,13 +52,7 @@ SELECT key, vectors
 FROM spaces
 """
 
-PUT_VECTOR = """
-INSERT INTO embeddings (id, scale, vector)
-VALUES (:id, :scale, :vector)
-ON CONFLICT (id) DO UPDATE SET
-  scale = excluded.scale,
-  vector = excluded.vector
-"""
+PUT_VECTOR = putting("embeddings", ("id", "scale", "vector"), "id")
 
 # Replacing gives the mark a new, highest seq.
 PUT_MARK = """

@@ -132,6 +132,14 @@ class Places:
             self._newest = newest
 
 
+class PlacedNoun:
+    """A noun of the store that shows what a caller may see."""
+
+    def __init__(self, readers: Readers, places: Places) -> None:
+        self._readers = readers
+        self._places = places
+
+
 def size(db: Db, reach: Reach) -> int:
     """How many memories a reach covers, in any status."""
     if reach.everything:
