@@ -364,7 +364,7 @@ def _truth(value: Any) -> bool:
 def chosen(text: str, name: str, count: int) -> tuple[Chosen, ...] | Bad:
     """For each of so many memories whether the model named it, and whether as a procedure.
 
-    >>> [one.name for one in chosen('{"approve": [2, 3, 9], "procedures": [1, 3]}', "approve", 3)]
+    >>> [choice.name for choice in chosen('{"approve": [2, 3, 9], "procedures": [1, 3]}', "approve", 3)]
     ['NO', 'YES', 'PROCEDURE']
     """
     numbers = field_of(text, name)
@@ -399,9 +399,9 @@ def distilled(text: str, notes: Sequence[str], longest: int) -> str | Bad:
 def audited(text: str, texts: Sequence[str]) -> tuple[Proposal, ...] | Bad:
     """What is proposed. Powers a model does not have stay in: the sandbox refuses and counts them.
 
-    >>> said = '{"operations": [{"op": "Demote", "ids": [2]}, {"op": "delete", "ids": [9]}]}'
-    >>> found = audited(said, ["a", "b"])
-    >>> [(one.verb, one.places) for one in found]
+    >>> answer = '{"operations": [{"op": "Demote", "ids": [2]}, {"op": "delete", "ids": [9]}]}'
+    >>> proposals = audited(answer, ["a", "b"])
+    >>> [(proposal.verb, proposal.places) for proposal in proposals]
     [('demote', (1,)), ('delete', (-1,))]
     """
     operations = field_of(text, "operations")

@@ -354,7 +354,8 @@ def names_in(message: str) -> tuple[str, ...]:
 def need_of_talk(message: str) -> float:
     """How much a message needs the talk to be understood: 1 for "ok, do it", 0 for one that stands alone.
 
-    >>> need_of_talk("ok, deploy it"), need_of_talk("the Apollo staging server runs out of disk space again")
+    >>> long = "the staging server of the Apollo project runs out of disk space again"
+    >>> need_of_talk("ok, deploy it"), need_of_talk(long)
     (1.0, 0.0)
     """
     plain = message.lower().replace("’", "'")
@@ -604,7 +605,7 @@ class WorkingMemory:
 def decayed(slots: Iterable[Slot], lost: float) -> list[Slot]:
     """Slots after a share of their strength is lost; the faintest are left out.
 
-    >>> [round(one.activation, 2) for one in decayed([Slot("1", "a"), Slot("2", "b", activation=0.3)], 0.8)]
+    >>> [round(slot.activation, 2) for slot in decayed([Slot("1", "a"), Slot("2", "b", activation=0.3)], 0.8)]
     [0.2]
     """
     weaker = (replace(slot, activation=slot.activation * (1.0 - lost)) for slot in slots)

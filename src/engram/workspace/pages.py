@@ -454,8 +454,8 @@ def keep_keys(base: Mapping[str, Fields], current: Sequence[Piece]) -> list[Piec
 
     >>> was = {"k1": {"content": "Anna lives in Ghent"}, "k2": {"content": "Ben sings"}}
     >>> [
-    ...     one.key
-    ...     for one in keep_keys(
+    ...     piece.key
+    ...     for piece in keep_keys(
     ...         was, [Piece("x", {"content": "Anna lives in Bruges"}), Piece("k2", {"content": "Ben sings"})]
     ...     )
     ... ]

@@ -108,7 +108,7 @@ def _items(lines: Sequence[str]) -> Any:
 def scalar(text: str) -> Any:
     """A value as it stands behind a key.
 
-    >>> [scalar(one) for one in ("0.9", "true", '"a: b"', "[x, y]", "2026-01-28", "it's")]
+    >>> [scalar(text) for text in ("0.9", "true", '"a: b"', "[x, y]", "2026-01-28", "it's")]
     [0.9, True, 'a: b', ['x', 'y'], '2026-01-28', "it's"]
     """
     if text.startswith("[") and text.endswith("]"):
