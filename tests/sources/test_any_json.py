@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import pytest
@@ -82,10 +81,8 @@ def test_memories_of_other_tools(data: Any) -> None:
 
 @given(values)
 def test_what_fits_is_read(data: Any) -> None:
-    for fits, read in (
-        (partial(chats.is_export, "chatgpt"), partial(chats.read_export, "chatgpt")),
-        (partial(chats.is_export, "claude"), partial(chats.read_export, "claude")),
-        (chats.are_messages, lambda one: chats.read_messages(one, "log")),
-    ):
-        if fits(data):
-            check(list(read(data)))
+    for name in chats.EXPORTS:
+        if chats.is_export(name, data):
+            check(list(chats.read_export(name, data)))
+    if chats.are_messages(data):
+        check(list(chats.read_messages(data, "log")))
