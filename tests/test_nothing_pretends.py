@@ -18,6 +18,8 @@ USED_BY_OTHERS = (
     "plugins.py:SourceFormat",  # what an extension is made of
 )
 """Places whose names are there for whoever imports the package."""
+LONGEST_NAMED = 200
+"""A longer text is prose, and names nothing by a word in it."""
 
 
 def unread(settings: Iterable[tuple[str, str, str]], modules: dict[str, ast.Module]) -> list[str]:
@@ -102,6 +104,44 @@ def _is_registered(node: ast.stmt) -> bool:
     ) or name.startswith("_")
 
 
+def unused_members(modules: dict[str, ast.Module]) -> list[str]:
+    """Methods and fields of classes that nothing in the program names, unless a library may ask for them."""
+    classes = [
+        (place, node)
+        for place, tree in modules.items()
+        for node in walked(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    ours, named = {node.name for _, node in classes}, Counter[str]()
+    for tree in modules.values():
+        named.update(word for node in walked(tree) for word in _words(node))
+        named.update(
+            word
+            for node in walked(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            for word in re.findall(r"\w+", node.value if len(node.value) < LONGEST_NAMED else "")
+        )
+    return [
+        f"{place}:{node.name}.{name}"
+        for place, node in classes
+        if all(isinstance(base, ast.Name) and base.id in ours | {"Protocol"} for base in node.bases)
+        for inner in node.body
+        if (name := _member(inner)) and not name.startswith("__") and named[name] <= _times(name, inner)
+    ]
+
+
+def _member(node: ast.stmt) -> str:
+    match node:
+        case (
+            ast.FunctionDef(name=name)
+            | ast.AsyncFunctionDef(name=name)
+            | ast.AnnAssign(target=ast.Name(id=name))
+        ):
+            return name
+        case _:
+            return ""
+
+
 def groups() -> Iterator[tuple[str, str, str]]:
     kinds = {one.name: str(one.type) for one in fields(Config)}
     for setting in _collect():
@@ -130,6 +170,19 @@ def test_every_public_name_is_used() -> None:
 def test_a_name_that_nothing_uses_is_found() -> None:
     alone = {"a.py": ast.parse("LIMIT = 3\ndef recency(): return recency() if LIMIT else 0\nUNREAD = 4")}
     assert unused(alone) == ["a.py:recency", "a.py:UNREAD"]
+
+
+def test_every_member_is_used() -> None:
+    found = unused_members(trees(SOURCE))
+    assert [one for one in found if not re.match("|".join(USED_BY_OTHERS), one)] == []
+
+
+def test_a_member_that_nothing_uses_is_found() -> None:
+    text = (
+        "class A:\n  size: int\n  def ask(self): return self.size\n  def rarity(self): return self.rarity()"
+    )
+    assert unused_members({"a.py": ast.parse(text)}) == ["a.py:A.ask", "a.py:A.rarity"]
+    assert unused_members({"a.py": ast.parse("class A(Formatter):\n  def convert_field(self): ...")}) == []
 
 
 def raised(modules: dict[str, ast.Module]) -> set[str]:

@@ -330,10 +330,7 @@ def basic_memory(text: str, path: str, front: Mapping[str, Any]) -> Iterator[Tol
     title = label(front.get("title")) or path.rpartition("/")[2].removesuffix(".md")
     permalink = label(front.get("permalink")) or path.removesuffix(".md")
     tags = _words(front.get("tags"))
-    base: Record = {
-        "created_at": front.get("created") or front.get("date"),
-        "modified_at": front.get("modified"),
-    }
+    base = _taken(front, "created_at:created|date modified_at:modified")
     page = {
         "page": path,
         "title": title,
