@@ -394,3 +394,33 @@ def opens(file: Path, key: bytes | None, kept: set[str]) -> bool:
     except KeyNeeded:
         return False
     return True
+
+
+def test_a_secret_that_is_said_again_beside_the_words_or_later_leaves_no_bytes(tmp_path: Path) -> None:
+    told = ["70041234", "Quokka-7712", "66120934", "Fjord-1188", "Hannelore", "Gletscher", "hunter2-9931"]
+    told += ["+49 171 2174289", "%2B49%20171%202174289"]
+    file = tmp_path / "m.db"
+    init_vault(str(file), key=KEY, fields=True)
+    with Engram.open(file, key=KEY) as memory:
+        memory.remember("my PIN is 70041234", details={"heard_at": "the PIN 70041234"})
+        memory.observe("My password is Quokka-7712, keep it", "Sure", session="s")
+        memory.observe("what was it again?", "It was Quokka-7712.", session="s")
+        memory.flush()
+        memory.commitments.open("I will send the PIN 66120934 to Bob by Friday")
+        loop = memory.commitments.open(
+            "My password is Fjord-1188, I will change it by Friday", waiting_on="Hannelore"
+        )
+        memory.commitments.close(loop.id, because="it is Gletscher now")
+        memory.sources.text("# Access\n\n| name | value |\n|---|---|\n| db password | hunter2-9931 |\n")
+        memory.sources.research(
+            ["Reach the plumber at +49 171 2174289 before noon"],
+            query="plumber",
+            urls=["https://example.org/?q=%2B49%20171%202174289"],
+        )
+
+        again = memory.get(loop.id)
+        assert again is not None
+        assert again.details["closed_because"] == "it is Gletscher now"
+        assert [one.id for one in memory.commitments.list("done")] == [loop.id]
+        assert len(memory.commitments.list("open")) == 1
+    assert found_in(tmp_path, told) == {}

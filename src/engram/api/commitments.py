@@ -40,6 +40,7 @@ from engram.rules.commitments import (
     state_of,
     tags_of,
 )
+from engram.rules.sealing import opened
 
 OUTCOMES = (LoopState.DONE, LoopState.DROPPED)
 NAMED = 10_000
@@ -79,7 +80,8 @@ class Commitments(Noun):
             session=session,
         )
         memory = self._caller.write([self._caller.mine(draft)])[0].memory
-        if any(memory.details.get(name) != value for name, value in details.items()):  # it was known already
+        known = opened(memory, self._tools.keys).details
+        if any(known.get(name) != value for name, value in details.items()):  # it was known already
             memory = self._set(memory.id, state, "opened again", due=until, whom=waiting_on)
         return loop(memory, now)
 

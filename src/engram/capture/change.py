@@ -120,7 +120,10 @@ def _rewrite(memory_id: str, clean: Mapping[str, Any], tools: Tools, actor: str,
 
 def _become(old: Memory, clean: Mapping[str, Any], tools: Tools) -> tuple[Memory, Sequence[FoundName], str]:
     """The memory after a change, the names in it, and its words if none of them may be found."""
-    new = _with(opened(old, tools.keys), clean)
+    return _kept(_with(opened(old, tools.keys), clean), tools)
+
+
+def _kept(new: Memory, tools: Tools) -> tuple[Memory, Sequence[FoundName], str]:
     found = names.entities(new.content)
     if tools.keys is None:
         return new, found, ""
@@ -260,7 +263,9 @@ def alter(
 
     def work(unit: Unit) -> Memory:
         old = memory_in(unit, memory_id)
-        new = change(old) if tools.keys is None else without_secrets(change(old))
+        known = opened(old, tools.keys)
+        is_shut = known is old and bool(old.sealed)  # damaged: what is left of it stays as it is
+        new = change(old) if is_shut else _kept(change(known), tools)[0]
         if new == old:
             return old
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())

@@ -26,7 +26,7 @@ from engram.model.clock import check_cancelled, here
 from engram.model.memory import Tier
 from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
-from engram.ports import KeyRing, Tools, Unit
+from engram.ports import Tools, Unit
 from engram.rules.enrich import NOT_BELIEVED
 from engram.rules.screen import Gate, name, readable, screen
 from engram.rules.sealing import opened_turn, sealed_turn, without
@@ -183,6 +183,10 @@ TURN_LIMIT = 200_000
 """Characters of one turn at most."""
 SLICE = 50
 """Turns that are read together at most."""
+SECRETS_STAY = 20
+"""Turns for which a secret that was said is still looked for in what is said next."""
+NEXT_TURN = 2**53
+"""The key of a turn that has none yet: later than all."""
 CONTEXT_TURNS = 4
 """Turns before the first one that are looked at to understand it."""
 
@@ -197,8 +201,7 @@ def log(turns: Sequence[Turn], tools: Tools, actor: str) -> tuple[Observation, s
     Raises InvalidInput before logging. Waits for no reading: that may ask a model.
     """
     checked = [_checked(turn) for turn in turns]
-    keys = tools.keys
-    kept = checked if keys is None else _sealed(checked, keys)
+    kept = _sealed(checked, tools) if checked else checked
     waiting, fresh = tools.store.write(
         lambda unit: unit.log(kept), actor, kept[0].scope.namespace if kept else ""
     )
@@ -235,7 +238,7 @@ def _capture(turns: list[Turn], gate: Gate, tools: Tools, actor: str) -> Observa
     before = tools.store.turns.before(turns[0], CONTEXT_TURNS)
     said = [opened_turn(turn, tools.keys) for turn in turns]
     reading = extract.read(said, before, gate, tools)
-    drafts, origins = _parted(said, *_good(reading))
+    drafts, origins = _parted([*_sealed_before(turns[0], tools), *said], *_good(reading))
 
     def also(unit: Unit, receipts: list[Receipt]) -> None:
         if unit.captured(turns, tools.clock.now()) < len(turns):
@@ -269,10 +272,22 @@ def _good(reading: extract.Reading) -> tuple[list[Draft], list[tuple[int, ...]]]
     return drafts, origins
 
 
-def _sealed(turns: Sequence[Turn], keys: KeyRing) -> list[Turn]:
+def _sealed(turns: Sequence[Turn], tools: Tools) -> list[Turn]:
     """Turns as they are logged; one that repeats a secret of another is as secret as that."""
-    told = _secrets(turns)
-    return [sealed_turn(turn, keys, _tier_of(turn.content, told)) if told else turn for turn in turns]
+    keys = tools.keys
+    told = {} if keys is None else _secrets([*_sealed_before(turns[0], tools), *turns])
+    if keys is None or not told:
+        return list(turns)
+    return [sealed_turn(turn, keys, _tier_of(turn.content, told)) for turn in turns]
+
+
+def _sealed_before(turn: Turn, tools: Tools) -> list[Turn]:
+    """What was said in secret not long before in the same session: an answer may repeat it."""
+    if tools.keys is None:
+        return []
+    last = turn if turn.key else replace(turn, key=NEXT_TURN)
+    lately = tools.store.turns.before(last, SECRETS_STAY)
+    return [opened_turn(one, tools.keys) for one in lately if one.sealed]
 
 
 def _secrets(turns: Iterable[Turn]) -> dict[str, Tier]:

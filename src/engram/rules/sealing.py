@@ -13,9 +13,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote, quote_plus
 
 from engram.lazily import base64, hashlib, hmac
+from engram.model.clock import written_moment
 from engram.model.memory import SOURCE_TRUST, SUSPICION, Memory, SealedWords, Space, Tier
+from engram.model.session import LoopState
+from engram.rules.commitments import CLOSED_TAG
 from engram.rules.injection import SIGNS
 from engram.rules.sensitivity import at_least, label, masked, redacted, sensitive_parts, tier_of
 from engram.text import re
@@ -41,9 +45,8 @@ MADE_LENGTH: Final = 24
 _MADE = re.compile(rf"[0-9a-f]{{{MADE_LENGTH}}}(?:-\d+)?")
 """An id that was made of a turn's words."""
 _LABEL = re.compile(r"\((?:sensitive|confidential)(?:: [a-z, -]+)?\)")
-KEPT_DETAILS: Final = frozenset({"heard_at", SUSPICION, SIGNS})
-"""What a confidential memory keeps of its details: times and marks of ours, no words. They hold as they are
-now, not as they were when the words were sealed."""
+_TIMES: Final = frozenset({"heard_at", "due", "closed_at"})
+_MARKS: Final = frozenset({SUSPICION, SIGNS})
 
 
 def sealed(memory: Memory, keys: KeyRing) -> Memory:
@@ -62,15 +65,16 @@ def sealed(memory: Memory, keys: KeyRing) -> Memory:
     }
     left = _label(memory.content, memory.tier)
     hides_all = left is not None
+    secrets = _written(memory.content)
     return replace(
         memory,
         content=redacted(memory.content) if left is None else left,
         content_hash=_keyed(content_hash(memory.content), keys),
         forms=FormsOnDemand(redacted(memory.content) if left is None else left),
-        tags=() if hides_all else tuple(map(redacted, memory.tags)),
-        details=_kept(memory.details) if hides_all else _redacted(memory.details),
+        tags=tuple(_redacted(tag, secrets) for tag in memory.tags if tag == CLOSED_TAG or not hides_all),
+        details=_kept(memory.details) if hides_all else _redacted(memory.details, secrets),
         speaker="" if hides_all else memory.speaker,
-        source=_kind_of(memory.source) if hides_all else redacted(memory.source),
+        source=_kind_of(memory.source) if hides_all else _redacted(memory.source, secrets),
         entities=(),
         metadata={},
         sealed=_seal(json.dumps(words, ensure_ascii=False, default=str), keys, memory.id),
@@ -221,7 +225,23 @@ def _label(text: str, tier: Tier) -> str | None:
 
 
 def _kept(details: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in details.items() if name in KEPT_DETAILS}
+    """What a confidential memory keeps of its details: times, the state of a loop, marks of ours, no words.
+
+    They hold as they are now, not as they were when the words were sealed.
+    """
+    return {
+        name: value
+        for name, value in details.items()
+        if name in _MARKS
+        or (name in _TIMES and written_moment(value) is not None)
+        or (name == "state" and value in tuple(LoopState))
+    }
+
+
+def _written(text: str) -> tuple[str, ...]:
+    """What is sensitive in a text, also as an address of the web writes it."""
+    pieces = [piece for part in sensitive_parts(text) for piece in part.pieces(text)]
+    return tuple(dict.fromkeys(form for one in pieces for form in (one, quote(one), quote_plus(one))))
 
 
 def _kind_of(source: str) -> str:
@@ -230,13 +250,13 @@ def _kind_of(source: str) -> str:
     return kind if kind in SOURCE_TRUST else "import"
 
 
-def _redacted(value: Any) -> Any:
-    """Plain data with every text in it redacted."""
+def _redacted(value: Any, secrets: Collection[str] = ()) -> Any:
+    """Plain data with every text in it redacted, and without these pieces."""
     if isinstance(value, str):
-        return redacted(value)
+        return without(redacted(value), secrets)
     if isinstance(value, Mapping):
-        return {_redacted(name): _redacted(item) for name, item in value.items()}
-    return [_redacted(item) for item in value] if isinstance(value, list | tuple) else value
+        return {_redacted(name, secrets): _redacted(item, secrets) for name, item in value.items()}
+    return [_redacted(item, secrets) for item in value] if isinstance(value, list | tuple) else value
 
 
 def without(value: Any, secrets: Collection[str]) -> Any:

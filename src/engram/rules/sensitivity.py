@@ -38,7 +38,7 @@ class SensitivePart:
         if self.kind != "secret":
             return (whole,)
         last = _SAID.split(whole.rstrip(_QUOTES))[-1].strip(_QUOTES)
-        bare = (last, last.rstrip(".!?)"))
+        bare = (last, last.rstrip(".,;!?)。，；！？"))
         return (whole, *(piece for piece in dict.fromkeys(bare) if len(piece) >= _LEAST_SECRET))
 
 
@@ -181,7 +181,8 @@ _NO_MORE: Final = rf"{_END}(?![.,:/-]\d)"
 # What stands between a word for a secret and the secret: "is now", "has been changed to", "改成了".
 _LINK: Final = (
     r"(?:\b(?:is|was|has|been|now|called|set|changed|with|to|number|lautet|ist|jetzt|nun|es|ahora|est|maintenant"
-    r"|désormais|è|adesso|é|agora|теперь|сейчас)\b|\bc['’]est\b|现在|已经|改成|换成|改为|了|[:=：是为—-])"
+    r"|désormais|è|adesso|é|agora|теперь|сейчас)\b|\bc['’]est\b|现在|已经|改成|换成|改为|了"
+    r"|·\s*[\w ]{1,24}:|[:=：是为|—-])"
 )
 _SAYS: Final = rf"(?:\s*{_LINK}){{0,4}}\s*"
 _STOP: Final = r"\s,;，。；、！？"
@@ -224,7 +225,7 @@ _SECRETS = re.compile(
     | (?i:(?<![A-Za-z])(?:pin|door\ code|alarm\ code|security\ code|access\ code
         |safe\ combination|cvv|pin码|开门码|验证码)
         (?:\s+(?:for|of|on)\s+(?:\S+\s+){{1,3}}?)?
-        (?:(?:\s*{_LINK}){{1,4}}\s*["'`]?\d(?:[ -]?\d){{2,7}}|\s+\d{{4,6}})(?![\d:]|[.,]\d)[#*]?
+        (?:(?:\s*{_LINK}){{1,4}}\s*["'`]?\d(?:[ -]?\d){{2,7}}|\s+\d{{4,8}})(?![\d:]|[.,]\d)[#*]?
         |\b\d{{4,8}}\ (?:as|is)\ (?:(?:the|my|our|a|new)\ ){{0,2}}pin\b)
     """,
     re.VERBOSE,
