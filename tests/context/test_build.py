@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engram.config import ContextConfig
-from engram.context.budget import Ruler, known_models
+from engram.context.budget import Ruler, shipped
 from engram.context.build import build_prompt
 from engram.errors import PromptTooLong
 from engram.model.capture import Part
@@ -19,7 +19,7 @@ from tests.tables import every
 MANY = hits(sentences(80))
 VITAL = (memory("Never restart the blue cluster on a Friday.", vital=True),)
 MODELS = sorted(
-    {(one.tokenizer, one.caution): one for one in known_models()}.values(), key=lambda one: one.family
+    {(one.tokenizer, one.caution): one for one in shipped().values()}.values(), key=lambda one: one.family
 )
 TALK = tuple(
     Message(Part.ASSISTANT if number % 2 else Part.USER, f"Message {number} about rack {number % 5}. " * 6)
@@ -82,7 +82,7 @@ def test_more_budget_never_shows_less_of_the_best(
     assert best(budget) <= best(budget + more)
 
 
-@every("model", [*MODELS, *(one for one in known_models() if one.window > 1_500_000)])
+@every("model", [*MODELS, *(one for one in shipped().values() if one.window > 1_500_000)])
 def test_every_model_gets_a_prompt_that_fits(model: LanguageModel) -> None:
     made = build_prompt(asked(model=model.family, history=TALK, standing=VITAL), lambda limit: MANY[:limit])
 

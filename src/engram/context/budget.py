@@ -72,17 +72,12 @@ def find_model(name: str, own: str = "") -> LanguageModel:
     (32000, 4000)
     """
     parts = _parts(name)
-    for entries in (_own(own), _shipped()):
+    for entries in (_own(own), shipped()):
         for start in range(len(parts)):
             entry = _longest(parts[start:], entries)
             if entry is not None:
                 return replace(entry, name=name)
     return replace(UNKNOWN, name=name)
-
-
-def known_models(own: str = "") -> tuple[LanguageModel, ...]:
-    """Every entry, those of a user first."""
-    return (*_own(own).values(), *_shipped().values())
 
 
 _DOTTED = re.compile(r"(?<=\d)p(?=\d)")
@@ -104,7 +99,8 @@ def _longest(parts: Parts, entries: Mapping[Parts, LanguageModel]) -> LanguageMo
 
 
 @cache
-def _shipped() -> Mapping[Parts, LanguageModel]:
+def shipped() -> Mapping[Parts, LanguageModel]:
+    """The entries that come with the package."""
     text = Path(__file__).with_name("data").joinpath("models.toml").read_text(encoding="utf-8")
     return dict(_entries(tomllib.loads(text), "the registry of models"))
 
