@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import doctest
 import importlib
+import inspect
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -16,8 +19,8 @@ from scripts import reference
 from tests.tables import every
 
 ROOT = Path(__file__).parents[1]
-GUIDES = [path for path in (ROOT / "docs").glob("*.md") if path.name != "library.md"]
-"""Pages whose examples run one after the other; the library's page shows fragments."""
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+"""Pages whose examples run one after the other. What needs a server is marked `py`, not `python`."""
 
 
 def _with_examples() -> dict[str, list[str]]:
@@ -81,7 +84,10 @@ def test_every_example_of_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch:
     here: dict[str, Any] = {}
     try:
         for block in blocks:
-            exec(compile(block, guide.name, "exec"), here)
+            code = compile(block, guide.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            awaited = eval(code, here)  # what awaits something is a coroutine
+            if inspect.iscoroutine(awaited):
+                asyncio.run(awaited)
     finally:
         memory = here.get("memory")
         if isinstance(memory, engram.Engram):

