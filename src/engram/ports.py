@@ -31,15 +31,7 @@ if TYPE_CHECKING:
     from engram.model.capture import Turn
     from engram.model.clock import Clock
     from engram.model.facts import EdgeType, Fact, Named
-    from engram.model.knowledge import (
-        Chosen,
-        Cited,
-        Comparison,
-        Extracted,
-        ModelCall,
-        Proposal,
-        Reconciled,
-    )
+    from engram.model.knowledge import Chosen, Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled
     from engram.model.memory import Filters, Space
     from engram.model.scope import Access
 

@@ -14,14 +14,7 @@ from typing import Any
 from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.capture import change
 from engram.context.recall_pack import matching_triggers
-from engram.errors import (
-    AccessDenied,
-    EmptyContent,
-    InvalidInput,
-    OutOfRange,
-    UnknownValue,
-    WrongType,
-)
+from engram.errors import AccessDenied, EmptyContent, InvalidInput, OutOfRange, UnknownValue, WrongType
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.memory import Filters, Memory, Policy

@@ -15,13 +15,7 @@ from engram.context.budget import one_line
 from engram.context.build import PromptRequest, build_prompt
 from engram.errors import EmbedderError, WrongType
 from engram.lazily import dataclass
-from engram.model.context import (
-    Context,
-    Knowing,
-    LanguageModel,
-    Message,
-    Sections,
-)
+from engram.model.context import Context, Knowing, LanguageModel, Message, Sections
 from engram.model.memory import Filters, Memory, Priority, Status, Tier
 from engram.model.recall import Hit, Question
 from engram.ports import View

@@ -19,12 +19,7 @@ from engram.api.browsing import Window, known, of_entity
 from engram.api.caller import PAGE_LIMIT, Noun, whole
 from engram.api.knowledge import Knowledge
 from engram.capture import change
-from engram.errors import (
-    AccessDenied,
-    InvalidInput,
-    UnknownEntity,
-    UnknownValue,
-)
+from engram.errors import AccessDenied, InvalidInput, UnknownEntity, UnknownValue
 from engram.lazily import dataclass
 from engram.model.capture import Draft, Receipt
 from engram.model.facts import ENTITY_TYPES, Claim, Entity, Fact, FactQuery

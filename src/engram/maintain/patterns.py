@@ -37,16 +37,7 @@ from engram.maintain.support import (
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, FactQuery
-from engram.model.memory import (
-    ANY_STATUS,
-    Filters,
-    Kind,
-    Memory,
-    Space,
-    Status,
-    Tier,
-    Type,
-)
+from engram.model.memory import ANY_STATUS, Filters, Kind, Memory, Space, Status, Tier, Type
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.chains import InferredFact, conclude, predicates

@@ -27,15 +27,7 @@ from engram.maintain.support import (
     says_something,
 )
 from engram.model.maintenance import Sketch
-from engram.model.memory import (
-    ANY_STATUS,
-    Kind,
-    Lifecycle,
-    Memory,
-    Space,
-    Status,
-    Verification,
-)
+from engram.model.memory import ANY_STATUS, Kind, Lifecycle, Memory, Space, Status, Verification
 from engram.model.scope import Access, Role, Scope
 from engram.rules.grouping import centres, nearest
 from engram.rules.vectors import meant, unit

@@ -47,12 +47,6 @@ VALUES ('snapshot', :key)
 ON CONFLICT DO NOTHING
 """
 
-KEY = """
-SELECT key
-FROM local_keys
-WHERE name = 'snapshot'
-"""
-
 WAITS_S = (0.01, 0.05, 0.2, 0.5, 1.0)
 """How long jobs that collided wait at most before they are tried again."""
 
@@ -359,7 +353,7 @@ class PostgresSnapshots(SqliteSnapshots):
     def kept_key(self) -> bytes | None:
         """The key, if it was made."""
         with self._readers.lend() as db:
-            kept = ask_value(db, KEY)
+            kept = ask_value(db, "SELECT key FROM local_keys WHERE name = 'snapshot'")
         return None if kept is None else bytes(kept)
 
 

@@ -42,14 +42,6 @@ CHECKED_ERRORS = 10
 ABANDONED_S = 86_400.0
 
 
-FIRST_EVENT = """
-SELECT at
-FROM events
-ORDER BY seq
-LIMIT 1
-"""
-
-
 HAPPENED = """
 SELECT verb, count(*)
 FROM events
@@ -121,7 +113,7 @@ class SqliteBackups:
         if kept:
             return kept[-1].made_at
         with self._readers.lend() as db:
-            first = ask_value(db, FIRST_EVENT)
+            first = ask_value(db, "SELECT at FROM events ORDER BY seq LIMIT 1")
         return from_micros(first) if first is not None else None
 
 

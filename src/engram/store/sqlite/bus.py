@@ -7,7 +7,7 @@ from collections.abc import Callable
 from engram.model.event import Delivery, Publication, Subscription
 from engram.model.scope import Access, Scope
 from engram.store.sqlite import rows, views
-from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, look_up, put
+from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, delete_where, look_up, put
 from engram.store.sqlite.records import columns, value_of
 from engram.store.sqlite.views import PlacedNoun
 
@@ -32,11 +32,6 @@ JOIN namespaces AS n ON n.id = s.namespace
 ORDER BY b.made_at, b.id
 """
 
-NEWEST = """
-SELECT max(number)
-FROM publications
-"""
-
 DELIVERED = """
 SELECT m.id, d.origin, d.publication, d.subscription, d.clock, d.version
 FROM json_each(:origins) AS j
@@ -44,11 +39,6 @@ CROSS JOIN deliveries AS d ON d.origin = j.value
 CROSS JOIN memories AS m ON m.row = d.row
 WHERE m.scope = :scope
 ORDER BY d.row
-"""
-
-WITHDRAW_OF = """
-DELETE FROM publications
-WHERE row = (SELECT row FROM memories WHERE id = :memory)
 """
 
 PUBLISH = """
@@ -106,7 +96,7 @@ class SqliteBus(PlacedNoun):
     def newest(self) -> int:
         """The number of the last publication."""
         with self._readers.lend() as db:
-            return ask_value(db, NEWEST) or 0
+            return ask_value(db, "SELECT max(number) FROM publications") or 0
 
     def delivered(self, origins: list[str], scope: Scope) -> dict[str, Delivery]:
         """Of each of these memories that was delivered to a place: its copy there."""
@@ -127,7 +117,8 @@ class SqliteBusWork:
         """Offer a memory; a former offer of the same memory is withdrawn."""
         line = columns(publication)
         del line["scope"], line["number"]
-        self._db.execute(WITHDRAW_OF, {"memory": publication.memory})
+        of_memory = "row = (SELECT row FROM memories WHERE id = :memory)"
+        delete_where(self._db, "publications", of_memory, memory=publication.memory)
         self._db.execute(PUBLISH, line)
 
     def withdraw(self, publication_id: str) -> bool:

@@ -324,6 +324,11 @@ def delete(db: Db, table: str, /, **same: Any) -> int:
     return changed(db, deleting(table, tuple(same)), same)
 
 
+def delete_where(db: Db, table: str, condition: str, **values: Any) -> int:
+    """Take away the lines for which a condition holds, which names the values; how many."""
+    return changed(db, f"DELETE FROM {table} WHERE {condition}", values)  # noqa: S608
+
+
 def update(db: Db, table: str, values: Mapping[str, Any], /, **same: Any) -> int:
     """Set values in the lines that have these; how many."""
     return changed(db, _updating(table, tuple(values), tuple(same)), {**values, **same})

@@ -28,18 +28,6 @@ from engram.store.sqlite.views import PlacedNoun, WhereClause, where
 if TYPE_CHECKING:
     from engram.ports import Reach, View
 
-NAMESPACES = """
-SELECT id
-FROM namespaces
-ORDER BY name <> :home, id
-"""
-
-NAMESPACE = """
-SELECT id
-FROM namespaces
-WHERE name = :home
-"""
-
 BY_NAMES = """
 SELECT a.entity
 FROM json_each(:namespaces) AS n
@@ -324,7 +312,8 @@ class SqliteEntities(PlacedNoun):
 
     def _homes(self, db: Db, access: Access) -> list[int]:
         """Numbers of the namespaces a caller may look into, its own first."""
-        sql, home = NAMESPACES if access.all_namespaces else NAMESPACE, access.scope.namespace
+        which = "ORDER BY name <> :home, id" if access.all_namespaces else "WHERE name = :home"
+        sql, home = f"SELECT id FROM namespaces {which}", access.scope.namespace  # noqa: S608 - as above
         return self._readers.once((sql, home), lambda: [line[0] for line in ask(db, sql, {"home": home})])
 
     def _joins(self, db: Db, access: Access) -> Joins:

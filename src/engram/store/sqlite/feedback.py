@@ -14,7 +14,7 @@ from engram.model.memory import Space
 from engram.model.recall import Recalled
 from engram.ports import Embedded, Suppression
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, ask, put
+from engram.store.sqlite.connection import Db, ask, delete_where, put
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.records import SmallTable, columns, value_of
 from engram.store.sqlite.writer import RECALLS, Writer
@@ -57,12 +57,6 @@ SET accessed = accessed + 1,
 WHERE row IN (SELECT value FROM json_each(:keys))
 """
 
-LOG_USE = """
-INSERT INTO access_log (row, session, at)
-SELECT value, :session, :at
-FROM json_each(:keys)
-"""
-
 
 class SqliteOpinions:
     """Feedback that still counts. Used by any thread."""
@@ -96,13 +90,10 @@ def use(db: Db, keys: Iterable[int], at: datetime, session: str) -> None:
     """Count and log one use of each."""
     values = {"keys": rows.as_keys(keys), "at": to_micros(at), "session": session}
     db.execute(COUNT_USE, values)
-    db.execute(LOG_USE, values)
+    db.execute(
+        "INSERT INTO access_log (row, session, at) SELECT value, :session, :at FROM json_each(:keys)", values
+    )
 
-
-TRIM = """
-DELETE FROM recalls
-WHERE id <= (SELECT max(id) FROM recalls) - :most
-"""
 
 LAST = """
 SELECT at, intent, relevance, ndcg, hits, ms, weak, gain
@@ -148,4 +139,4 @@ class SqliteRecalls(SmallTable):
 def _record(db: Db, held: Sequence[tuple[Recalled, int]]) -> None:
     for one, _ in held:
         put(db, "recalls", columns(one))
-    db.execute(TRIM, {"most": held[-1][1]})
+    delete_where(db, "recalls", "id <= (SELECT max(id) FROM recalls) - :most", most=held[-1][1])

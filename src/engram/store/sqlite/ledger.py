@@ -23,19 +23,12 @@ from engram.model.memory import Memory, Tier
 from engram.model.scope import Access
 from engram.rules.sealing import without_secrets
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, Opener, ask, ask_value, look_up, putting
+from engram.store.sqlite.connection import Db, Opener, ask, ask_value, delete_where, look_up, putting
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import PlacedNoun, where_event
 from engram.store.sqlite.writer import AUDIT, QUEUE, Writer
 from engram.text import re
 from engram.text.forms import FormsOnDemand
-
-NEWEST = """
-SELECT id
-FROM events
-ORDER BY seq DESC
-LIMIT 1
-"""
 
 # Only for a day that is not the newest event's: a new one, or one that a clock has gone back to.
 HIGHEST_OF_DAY = """
@@ -62,11 +55,6 @@ CHAINED = """
 SELECT id, at, actor, verb, memory, scope, before, after, related, run, rule, chain
 FROM events
 ORDER BY seq
-"""
-
-KEEP_WORDS = """
-INSERT INTO versions (event, row, before, after)
-VALUES (:event, :row, :before, :after)
 """
 
 # Of what happened to the memory, and of what happened to others on its account.
@@ -188,7 +176,7 @@ class SqliteLedger(PlacedNoun):
     def newest(self) -> str:
         """The id of the event written last; empty when nothing has happened yet."""
         with self._readers.lend() as db:
-            return ask_value(db, NEWEST) or ""
+            return ask_value(db, "SELECT id FROM events ORDER BY seq DESC LIMIT 1") or ""
 
     def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
         """Of each of these memories that has changed since: those fields as they were at that time.
@@ -280,7 +268,7 @@ def append(db: Db, events: Sequence[PendingEvent], end: LedgerEnd) -> None:
             words.append({"event": end.seq, **one.words})
     db.executemany(APPEND, lines)
     if words:
-        db.executemany(KEEP_WORDS, words)
+        db.executemany(putting("versions", ("event", "row", "before", "after")), words)
 
 
 BECAUSE = 6
@@ -412,17 +400,6 @@ ORDER BY seq
 LIMIT :limit
 """
 
-LAST_OLD = """
-SELECT max(seq)
-FROM audit
-WHERE at < :before
-"""
-
-DROP_NOTES = """
-DELETE FROM audit
-WHERE seq <= :last
-"""
-
 NOTED_TOGETHER = 32
 NOTED_WITHIN_S = 1.0
 """Entries wait for others, but no longer than this while anybody goes on asking."""
@@ -478,7 +455,7 @@ class SqliteAudit:
 
 
 def _note(db: Db, held: Sequence[AuditEntry], before: int | None) -> None:
-    old = ask_value(db, LAST_OLD, {"before": before}) if before is not None else None
+    old = ask_value(db, "SELECT max(seq) FROM audit WHERE at < :before", {"before": before})
     if old is not None:
         held = [*held, AuditEntry(held[-1].at, "engine", Audited.TRIMMED, str(old))]
     number, link = (ask(db, LAST_NOTE) or [(0, b"")])[0]
@@ -495,7 +472,7 @@ def _note(db: Db, held: Sequence[AuditEntry], before: int | None) -> None:
         link = _link(link, told)
         db.execute(NOTE, (*told, link))
     if old is not None:
-        db.execute(DROP_NOTES, {"last": old})
+        delete_where(db, "audit", "seq <= :last", last=old)
 
 
 def broken_audit(db: Db) -> tuple[int, int]:

@@ -21,8 +21,8 @@ from engram.store.sqlite.connection import (
     ask,
     ask_line,
     ask_value,
-    changed,
     delete,
+    delete_where,
     look_up,
     look_up_all,
     put,
@@ -142,11 +142,6 @@ ORDER BY m.row
 LIMIT :limit
 """
 
-HIGHEST_ROW = """
-SELECT coalesce(max(row), 0)
-FROM memories
-"""
-
 WHO_IS_NAMED = f"""
 SELECT m.row, m.speaker, m.entities, n.name, s.project, s.squad, s.agent, s.channel, s.user
 {rows.SOURCE.strip()}
@@ -171,11 +166,6 @@ FROM scopes AS s
 JOIN namespaces AS n ON n.id = s.namespace
 WHERE s.memories > 0
 ORDER BY s.id
-"""
-
-PRUNE_USES = """
-DELETE FROM access_log
-WHERE at < :before
 """
 
 EVERYTHING = Reach(everything=True)
@@ -227,7 +217,7 @@ class SqliteUpkeep(SmallTable):
         stretch = LOOKED_THROUGH * limit
         values["upto"] = after + stretch
         found = self._ask(sql + seen.sql.replace(IN_A_LAYER, f"+{IN_A_LAYER}") + rest, values)
-        last = self._ask(HIGHEST_ROW)[0][0] if len(found) < limit else 0
+        last = self._ask("SELECT coalesce(max(row), 0) FROM memories")[0][0] if len(found) < limit else 0
         while len(found) < limit and values["upto"] < last:
             stretch *= 2
             between = {"after": values["upto"], "upto": values["upto"] + stretch}
@@ -362,8 +352,9 @@ class SqliteUpkeepWork:
 
     def prune(self, before: datetime) -> int:
         """Drop decisions of finished runs and logs of uses from before a time; how many lines went."""
-        at = {"before": to_micros(before)}
-        return changed(self._db, PRUNE_USES, at) + changed(self._db, PRUNE_DECISIONS, at)
+        of_old_runs, at = "run IN (SELECT id FROM runs WHERE finished_at < :before)", to_micros(before)
+        uses = delete_where(self._db, "access_log", "at < :before", before=at)
+        return uses + delete_where(self._db, "decisions", of_old_runs, before=at)
 
 
 RUN_BY_ID = """
@@ -402,11 +393,6 @@ WHERE run = :run
   AND outcome = 'done'
 GROUP BY step, rule
 ORDER BY min(number)
-"""
-
-PRUNE_DECISIONS = """
-DELETE FROM decisions
-WHERE run IN (SELECT id FROM runs WHERE finished_at < :before)
 """
 
 

@@ -57,11 +57,6 @@ FROM events AS e
 WHERE {seen}
 """
 
-ALL_EDGES = """
-SELECT count(*)
-FROM edges
-"""
-
 PENDING = """
 SELECT count(*)
 FROM memories AS m
@@ -110,7 +105,7 @@ def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
         by_namespace=dict(ask(db, _seen(NAMESPACES, seen.sql), seen.values)),
         in_use_by_kind=dict(used[1]),
         in_use_by_layer=dict(used[3]),
-        edges=_count(db, ALL_EDGES if reach.everything else EDGES, seen.sql, seen.values),
+        edges=_count(db, "SELECT count(*) FROM edges" if reach.everything else EDGES, seen.sql, seen.values),
         events=_count(db, EVENTS, told.sql, told.values),
         vectors=_vectors(db, reach, seen.sql, seen.values),
         pending=_pending(db, space, seen.sql, seen.values),
@@ -175,23 +170,12 @@ FROM (
 CROSS JOIN memories AS m ON m.row = p.row
 WHERE """
 
-KEYS_OF_IDS = """
-SELECT id, row
-FROM memories
-WHERE id IN (SELECT value FROM json_each(:ids))
-"""
-
 NEWEST = """
 ORDER BY m.created_at DESC, m.row DESC
 LIMIT :limit
 """
 
 AFTER_CURSOR = "(m.created_at, m.row) < (:cursor_at, :cursor_row)"
-
-COUNT = """
-SELECT count(*)
-FROM memories AS m
-"""
 
 ALL_KEYS = """
 SELECT m.row
@@ -307,7 +291,7 @@ class SqliteMemories(PlacedNoun):
         """How many the view allows."""
         with self._readers.lend() as db:
             seen = _clauses(db, self._places.reach(db, view.access), view)
-            return int(ask_value(db, COUNT + "WHERE " + seen.sql, seen.values))
+            return _count(db, "SELECT count(*) FROM memories AS m WHERE {seen}", seen.sql, seen.values)
 
     def select(self, view: View, limit: int) -> Keys | None:
         """All keys the view allows, in order; None when they are more than `limit`."""
@@ -357,7 +341,8 @@ class SqliteMemories(PlacedNoun):
 
 def keys_of(db: Db, ids: Sequence[str]) -> dict[str, int]:
     """The keys of full ids; those of nobody are left out."""
-    return dict(ask(db, KEYS_OF_IDS, {"ids": sqlite_rows.as_list(ids)}))
+    sql = "SELECT id, row FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"
+    return dict(ask(db, sql, {"ids": sqlite_rows.as_list(ids)}))
 
 
 def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:

@@ -40,10 +40,6 @@ INSERT INTO migrations (number, name, sha256, at)
 VALUES (:number, :name, :sha256, :at)
 """
 
-HAS_TABLES = """
-SELECT EXISTS (SELECT 1 FROM sqlite_schema)
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -94,7 +90,7 @@ def is_current(db: Db, steps: tuple[Migration, ...] | None = None) -> bool:
     """Whether nothing is left to do. Refuses a file of another program, a newer one, a changed one."""
     steps = known() if steps is None else steps
     if db.pragma("application_id") != APPLICATION:
-        if ask_value(db, HAS_TABLES):
+        if ask_value(db, "SELECT EXISTS (SELECT 1 FROM sqlite_schema)"):
             raise StoreError(f"{db.filename} is a database of another program: choose another file.")
         return False
     return not missing(_applied(db), steps)

@@ -11,7 +11,17 @@ from engram.errors import NotFound
 from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact, Named
 from engram.rules.entities import keys_of
-from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, look_up, look_up_all, update
+from engram.store.sqlite.connection import (
+    Db,
+    Line,
+    ask,
+    ask_value,
+    delete,
+    look_up,
+    look_up_all,
+    putting,
+    update,
+)
 from engram.store.sqlite.rows import as_list
 
 # ---------------------------------------------------------------- aliases
@@ -185,11 +195,6 @@ def name_of(db: Db, entity: int) -> str:
 # or two again, without a look at any memory.
 
 
-MENTION = """
-INSERT INTO mentions (namespace, name, row)
-VALUES (:namespace, :name, :row)
-"""
-
 ABSORB = """
 UPDATE entities
 SET first_seen = min(entities.first_seen, other.first_seen),
@@ -250,7 +255,8 @@ class Naming:
         """Write the names of a memory that has none yet."""
         if not names:
             return
-        self._db.executemany(MENTION, [(namespace, name, row) for name in names])
+        mention = putting("mentions", ("namespace", "name", "row"))
+        self._db.executemany(mention, [(namespace, name, row) for name in names])
         heard = self._heard.setdefault(namespace, {})
         for alias, name in names.items():
             if alias in heard:

@@ -21,16 +21,7 @@ from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.model.maintenance import Judgement
 from engram.model.scope import Access, Scope, Token
 from engram.model.session import Trigger
-from engram.store.sqlite.connection import (
-    NOTHING,
-    Db,
-    Line,
-    ask,
-    changed,
-    delete,
-    put,
-    update,
-)
+from engram.store.sqlite.connection import NOTHING, Db, Line, ask, changed, delete, delete_where, put, update
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list, to_json
 from engram.store.sqlite.writer import ANSWERS, SPENDING, TOKENS, TRIGGERS, Writer
@@ -130,13 +121,6 @@ FROM tokens
 ORDER BY created_at, id
 """
 
-REVOKE = """
-UPDATE tokens
-SET revoked_at = :at
-WHERE id = :id
-  AND revoked_at IS NULL
-"""
-
 
 class SqliteTokens(SmallTable):
     """Who may come in from outside. Used by any thread but the writer's."""
@@ -153,7 +137,8 @@ class SqliteTokens(SmallTable):
 
     def revoke(self, token_id: str, at: datetime) -> bool:
         """Take a token back; whether it was there to be taken."""
-        return self._write(lambda db: changed(db, REVOKE, {"id": token_id, "at": to_micros(at)})) > 0
+        sql = "UPDATE tokens SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL"
+        return self._write(lambda db: changed(db, sql, {"id": token_id, "at": to_micros(at)})) > 0
 
     def used(self, token_id: str, at: datetime) -> None:
         """Note a use. What cannot be noted now is left out."""
@@ -169,11 +154,6 @@ SELECT caller, key, mark, status, sealed, at
 FROM answers
 WHERE caller = :caller
   AND key = :key
-"""
-
-FORGET = """
-DELETE FROM answers
-WHERE at < :before
 """
 
 # The oldest beyond so many.
@@ -202,7 +182,7 @@ class SqliteAnswers(SmallTable):
         """Keep one, and drop those before a time and those beyond so many."""
 
         def work(db: Db) -> None:
-            db.execute(FORGET, {"before": to_micros(before)})
+            delete_where(db, "answers", "at < :before", before=to_micros(before))
             put(db, "answers", columns(answer), key="caller, key")
             db.execute(FORGET_MORE, {"most": most})
 
@@ -211,13 +191,6 @@ class SqliteAnswers(SmallTable):
 
 # ---------------------------------------------------------------- triggers
 # Triggers: which words load which pages, as the file keeps them.
-
-
-ALL_TRIGGERS = """
-SELECT id, words, pages, scope, created_at
-FROM triggers
-ORDER BY created_at, id
-"""
 
 
 class SqliteTriggers(SmallTable):
@@ -231,8 +204,9 @@ class SqliteTriggers(SmallTable):
 
     def known(self, access: Access) -> list[Trigger]:
         """Those of the places that the caller sees, oldest first. There are few of them in any file."""
-        kept = [value_of(Trigger, line) for line in self._ask(ALL_TRIGGERS)]
-        return [one for one in kept if access.may_read(one.scope)]
+        lines = self._ask("SELECT id, words, pages, scope, created_at FROM triggers ORDER BY created_at, id")
+        kept = (value_of(Trigger, line) for line in lines)
+        return [trigger for trigger in kept if access.may_read(trigger.scope)]
 
     def remove(self, trigger_id: str) -> bool:
         """Drop a trigger; whether there was one."""
@@ -275,14 +249,6 @@ ORDER BY id DESC
 LIMIT :most
 """
 
-KNOWN_FORM = """
-SELECT verdict
-FROM judgements
-WHERE kind = 'model'
-  AND key = :model
-  AND again_at > :now
-"""
-
 KNOWN_FOR = timedelta(days=30)
 """After so long it is found out anew what a service understands: it may have learned more."""
 
@@ -306,7 +272,8 @@ class SqliteSpending(SmallTable):
 
     def form(self, model: str) -> str:
         """How a model of a service is spoken to; empty when nobody has found out, or it is long ago."""
-        found = self._ask(KNOWN_FORM, {"model": model, "now": to_micros(self._clock.now())})
+        sql = "SELECT verdict FROM judgements WHERE kind = 'model' AND key = :model AND again_at > :now"
+        found = self._ask(sql, {"model": model, "now": to_micros(self._clock.now())})
         return str(found[0][0]) if found else ""
 
     def keep_form(self, model: str, form: str) -> None:

@@ -65,36 +65,6 @@ WHERE type = 'table'
 ORDER BY name
 """
 
-SNAPSHOTS = """
-SELECT id, scope, session, body
-FROM snapshots
-"""
-
-SEALED_MEMORIES = """
-SELECT row, id, sealed
-FROM memories
-WHERE sealed IS NOT NULL
-"""
-
-SEALED_TURNS = """
-SELECT key, session, id, sealed
-FROM turns
-WHERE sealed IS NOT NULL
-"""
-
-TURNED_SPACES = """
-SELECT id, key
-FROM spaces
-WHERE substr(key, -length(:ending)) = :ending
-"""
-
-VECTORS_OF_SPACE = """
-SELECT id, scale, vector
-FROM embeddings
-WHERE id > :low
-  AND id < :high
-"""
-
 
 def reencrypt(path: str, was: KeyRing | None, becomes: KeyRing | None, clock: Clock) -> None:
     """Bring a file from its keys to others; None: none. Raises StoreBusy when somebody has it open."""
@@ -199,7 +169,7 @@ def _settings(keys: KeyRing | None) -> StoreSettings:
 
 def _seal_sessions(db: Db, was: bytes | None, becomes: bytes) -> None:
     """Sessions that sleep go from the old key to the new one; what the old one does not open is gone."""
-    for id_, scope, session, body in ask(db, SNAPSHOTS):
+    for id_, scope, session, body in ask(db, "SELECT id, scope, session, body FROM snapshots"):
         about = snapshot_about(session, Scope(*json.loads(scope)))
         plain = unseal(body, was, about) if was is not None else None
         if plain is None:
@@ -210,19 +180,21 @@ def _seal_sessions(db: Db, was: bytes | None, becomes: bytes) -> None:
 
 def _seal_words(db: Db, was: KeyRing, becomes: KeyRing) -> None:
     """Words and vectors that are sealed go from the old keys to the new ones. Raises StoreCorrupt."""
-    for row, id_, body in ask(db, SEALED_MEMORIES):
+    for row, id_, body in ask(db, "SELECT row, id, sealed FROM memories WHERE sealed IS NOT NULL"):
         sealed = resealed(body, was, becomes, id_)
         if sealed is None:
             raise StoreCorrupt(f"the words of {id_} do not open with the key of this file")
         hashed = resealed_hash(sealed, becomes, id_)
         update(db, "memories", {"sealed": sealed, "content_hash": hashed}, row=row)
-    for key, session, id_, body in ask(db, SEALED_TURNS):
+    turns = ask(db, "SELECT key, session, id, sealed FROM turns WHERE sealed IS NOT NULL")
+    for key, session, id_, body in turns:
         sealed = resealed(body, was, becomes, turn_about(session, id_))
         if sealed is None:
             raise StoreCorrupt(f"turn {key} does not open with the key of this file")
         update(db, "turns", {"sealed": sealed}, key=key)
     update(db, "judgements", {"verdict": fingerprint(becomes)}, kind=KEY, key=ALL)
-    for space, key in ask(db, TURNED_SPACES, {"ending": TURNED}):
+    turned = "SELECT id, key FROM spaces WHERE substr(key, -length(:ending)) = :ending"
+    for space, key in ask(db, turned, {"ending": TURNED}):
         _turn_vectors(db, space, int(key.split("/")[-2]), was, becomes)
 
 
@@ -230,7 +202,8 @@ def _turn_vectors(db: Db, space: int, dims: int, was: KeyRing, becomes: KeyRing)
     import numpy as np
 
     turn = rotation(becomes.key(PROJECTION), dims) @ rotation(was.key(PROJECTION), dims).T
-    for id_, scale, body in ask(db, VECTORS_OF_SPACE, {"low": space << 40, "high": (space + 1) << 40}):
+    of_space = "SELECT id, scale, vector FROM embeddings WHERE id > :low AND id < :high"
+    for id_, scale, body in ask(db, of_space, {"low": space << 40, "high": (space + 1) << 40}):
         vector = np.frombuffer(body, dtype=np.int8).astype(np.float32) * scale
         rows, scales = quantize((turn @ vector)[None, :])
         update(db, "embeddings", {"scale": float(scales[0]), "vector": rows[0].tobytes()}, id=id_)

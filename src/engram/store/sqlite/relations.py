@@ -11,7 +11,7 @@ from engram.model.facts import ACYCLIC, Edge, EdgeType
 from engram.model.memory import ANY_STATUS
 from engram.ports import EdgeLine, Link, View
 from engram.store.sqlite import memories, rows
-from engram.store.sqlite.connection import Db, ask, ask_value, delete
+from engram.store.sqlite.connection import Db, ask, ask_value, delete, delete_where
 from engram.store.sqlite.views import PlacedNoun, where
 
 if TYPE_CHECKING:
@@ -104,12 +104,6 @@ WHERE id IN (
   WHERE e.target IN (SELECT value FROM json_each(:keys))
     AND e.type IN (SELECT value FROM json_each(:edge_types))
 )
-"""
-
-DROP = """
-DELETE FROM edges
-WHERE source = :row
-   OR target = :row
 """
 
 LEADS_BACK = """
@@ -211,7 +205,7 @@ def remove(db: Db, source: int, target: int, edge_type: EdgeType) -> bool:
 
 def drop(db: Db, row: int) -> None:
     """Take away every edge of a memory."""
-    db.execute(DROP, {"row": row})
+    delete_where(db, "edges", "source = :row OR target = :row", row=row)
 
 
 def _closes_a_circle(db: Db, source: int, target: int) -> bool:

@@ -457,12 +457,6 @@ ORDER BY row DESC
 LIMIT 1
 """
 
-ADD_TAGS = """
-INSERT OR IGNORE INTO memory_tags (row, tag)
-SELECT :row, lower(value)
-FROM json_each(:tags)
-"""
-
 
 def add(db: Db, memory: Memory, scope: int) -> int:
     """Write a new record; its row."""
@@ -512,17 +506,12 @@ def last_of_session(db: Db, session: str, scope: int) -> tuple[str, int] | None:
 
 def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
     if tags:
-        db.execute(ADD_TAGS, (row, names_to_json(tags)))
+        sql = "INSERT OR IGNORE INTO memory_tags (row, tag) SELECT :row, lower(value) FROM json_each(:tags)"
+        db.execute(sql, (row, names_to_json(tags)))
 
 
 # ---------------------------------------------------------------- facets
 # What memories speak of, written: a record comes in, the lines that filters look up are kept in step.
-
-
-FACETS_ADD = """
-INSERT INTO facets (facet, value, row)
-VALUES (:facet, :value, :row)
-"""
 
 
 def lines(row: int, memory: Memory) -> list[Line]:
@@ -532,7 +521,7 @@ def lines(row: int, memory: Memory) -> list[Line]:
 
 def add_facets(db: Db, new: list[Line]) -> None:
     """Keep what new memories speak of; in the order of the table, which is quicker."""
-    db.executemany(FACETS_ADD, sorted(new))
+    db.executemany(putting("facets", ("facet", "value", "row")), sorted(new))
 
 
 def change(db: Db, row: int, memory: Memory) -> None:

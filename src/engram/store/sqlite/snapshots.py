@@ -12,7 +12,7 @@ from engram.model.clock import to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot
 from engram.rules.sealing import KEY_BYTES, subkey
-from engram.store.sqlite.connection import Db, Opener, changed, delete, put
+from engram.store.sqlite.connection import Db, Opener, delete, delete_where, put
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.records import SmallTable, column, columns, value_of
 from engram.store.sqlite.writer import SNAPSHOTS, Writer
@@ -28,11 +28,6 @@ ALL = """
 SELECT session, agent, model, scope, saved_at, turns, slots, memories, x'', awake
 FROM snapshots
 ORDER BY saved_at DESC, id DESC
-"""
-
-EXPIRE = """
-DELETE FROM snapshots
-WHERE saved_at < :before
 """
 
 # A snapshot has words of a memory that stood on its mind, and of the turns that a memory came from.
@@ -113,7 +108,8 @@ class SqliteSnapshots(SmallTable):
 
     def expire(self, before: datetime) -> int:
         """Drop all that were saved before a time; how many."""
-        return self._write(lambda db: changed(db, EXPIRE, {"before": to_micros(before)}))
+        at = to_micros(before)
+        return self._write(lambda db: delete_where(db, "snapshots", "saved_at < :before", before=at))
 
 
 def snapshot_key(opener: Opener) -> bytes | None:

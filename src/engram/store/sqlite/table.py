@@ -19,7 +19,7 @@ import numpy as np
 from engram.errors import EngramError
 from engram.lazily import dataclass
 from engram.model.memory import Kind, Status
-from engram.store.sqlite.connection import Db, Line, ask, ask_value, whole
+from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete_where, whole
 from engram.store.sqlite.segments import Segment, UnitLine, build, merged
 
 if TYPE_CHECKING:
@@ -46,13 +46,6 @@ FROM changes
 WHERE namespace = :namespace
 """
 
-BLOCKS = """
-SELECT id, since, upto, body
-FROM blocks
-WHERE namespace = :namespace
-ORDER BY since
-"""
-
 NAMESPACES = """
 SELECT id
 FROM namespaces
@@ -76,13 +69,6 @@ SELECT EXISTS (SELECT 1 FROM changes WHERE namespace = :namespace AND seq > :see
 
 COVERED = """
 SELECT EXISTS (SELECT 1 FROM blocks WHERE namespace = :namespace AND since < :upto AND upto > :since)
-"""
-
-DROP_COVERED = """
-DELETE FROM blocks
-WHERE namespace = :namespace
-  AND since >= :since
-  AND upto <= :upto
 """
 
 PUT_BLOCK = """
@@ -286,7 +272,8 @@ class NamespaceTable:
                 yield _writing(self.namespace, _Covered(segment, since, upto), seen)
 
     def _load(self, db: Db) -> None:
-        for number, since, upto, body in ask(db, BLOCKS, {"namespace": self.namespace}):
+        blocks = "SELECT id, since, upto, body FROM blocks WHERE namespace = :namespace ORDER BY since"
+        for number, since, upto, body in ask(db, blocks, {"namespace": self.namespace}):
             self._read(db, since)
             segment = Segment.decoded(body)
             segment.block = number
@@ -438,7 +425,7 @@ def _writing(namespace: int, part: _Covered, seen: int) -> Callable[[Db], None]:
     def work(db: Db) -> None:
         if ask_value(db, WENT_SINCE, ends):
             return
-        db.execute(DROP_COVERED, ends)
+        delete_where(db, "blocks", "namespace = :namespace AND since >= :since AND upto <= :upto", **ends)
         if len(keys) and not ask_value(db, COVERED, ends):
             rows = {"first": int(keys.min()), "last": int(keys.max())}
             db.execute(PUT_BLOCK, {**ends, **rows, "body": segment.encoded()})

@@ -20,7 +20,7 @@ from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Kind, Status
 from engram.ports import WORDING, Findable, Matched, NeighbouringTurns, Reach, Terms, View
-from engram.store.sqlite.connection import putting
+from engram.store.sqlite.connection import delete_where, putting
 from engram.store.sqlite.memories import allowed, selected
 from engram.store.sqlite.segments import (
     CUE_SHIFT,
@@ -453,11 +453,6 @@ class SqliteTexts:
 
 PUT = putting("texts", ("row", "body", "cues", "length", "wording"), "row")
 
-DROP_BLOCKS = """
-DELETE FROM blocks
-WHERE :row BETWEEN first AND last
-"""
-
 
 def line(row: int, findable: Findable) -> Line:
     """What is written of a memory's terms."""
@@ -477,4 +472,4 @@ def add(db: Db, lines: list[Line]) -> None:
 
 def drop_blocks(db: Db, row: int) -> None:
     """Forget what was put away of a memory's terms; it is made anew from what they are now."""
-    db.execute(DROP_BLOCKS, {"row": row})
+    delete_where(db, "blocks", ":row BETWEEN first AND last", row=row)

@@ -71,29 +71,6 @@ FROM entities
 WHERE NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.entity = entities.id)
 """
 
-ALIASES = """
-SELECT namespace, alias
-FROM aliases
-"""
-
-WORDS = """
-SELECT namespace, word, alias
-FROM alias_words
-"""
-
-DROP_WORD = """
-DELETE FROM alias_words
-WHERE namespace = :namespace
-  AND word = :word
-  AND alias = :alias
-"""
-
-WAITING = """
-SELECT count(*)
-FROM turns
-WHERE captured_at IS NULL
-"""
-
 
 def links(db: Db) -> None:
     """Drop what says that a memory came from somewhere when it or its turn is gone."""
@@ -129,13 +106,15 @@ def _count(db: Db, what: str) -> int:
 
 def waiting_turns(db: Db) -> int:
     """How many turns wait to be captured."""
-    return int(ask_value(db, WAITING))
+    return int(ask_value(db, "SELECT count(*) FROM turns WHERE captured_at IS NULL"))
 
 
 def index_names(db: Db) -> None:
     """Let every name be found by what it is looked up by today."""
     missing, over = _name_words(db)
-    db.executemany(DROP_WORD, over)
+    db.executemany(
+        "DELETE FROM alias_words WHERE namespace = :namespace AND word = :word AND alias = :alias", over
+    )
     db.executemany(sqlite_names.ADD_WORD, missing)
 
 
@@ -143,11 +122,11 @@ def _name_words(db: Db) -> tuple[set[Line], set[Line]]:
     """The words that names should be found by and are not, and those by which they should not be found."""
     right: set[Line] = {
         (namespace, word, alias)
-        for namespace, alias in ask(db, ALIASES)
+        for namespace, alias in ask(db, "SELECT namespace, alias FROM aliases")
         for word in keys_of(alias)
         if word != alias
     }
-    there = set(ask(db, WORDS))
+    there = set(ask(db, "SELECT namespace, word, alias FROM alias_words"))
     return right - there, there - right
 
 
@@ -164,12 +143,6 @@ UNINDEXED = """
 SELECT count(*)
 FROM memories AS m
 WHERE NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row)
-"""
-
-OTHERWISE_READ = """
-SELECT count(*)
-FROM texts
-WHERE wording <> :wording
 """
 
 UNTOLD = """
@@ -198,17 +171,8 @@ WHERE NOT EXISTS (SELECT 1 FROM changes AS c WHERE c.row = t.row AND c.namespace
 ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone
 """
 
-BLOCKS = """
-SELECT body
-FROM blocks
-"""
-
 DROP_BLOCKS = """
 DELETE FROM blocks
-"""
-
-DROP_CHANGES = """
-DELETE FROM changes
 """
 
 SPACES_ARE_RIGHT = """
@@ -361,7 +325,7 @@ def rebuild(db: Db) -> None:
     """Make everything anew that follows from the records: for a file whose rows were put there one by one."""
     with db:
         links(db)
-        for sql in (DROP_BLOCKS, DROP_CHANGES, TELL_UNTOLD, MEND_SCOPES, MEND_SPACES):
+        for sql in (DROP_BLOCKS, "DELETE FROM changes", TELL_UNTOLD, MEND_SCOPES, MEND_SPACES):
             db.execute(sql)
     names(db)
 
@@ -407,7 +371,9 @@ def _sealing(db: Db) -> Finding:
 
 
 def _wrong_in_table(db: Db) -> int:
-    return int(ask_value(db, UNTOLD)) + sum(not is_sound(body) for (body,) in db.execute(BLOCKS))
+    return int(ask_value(db, UNTOLD)) + sum(
+        not is_sound(body) for (body,) in db.execute("SELECT body FROM blocks")
+    )
 
 
 def _forget_table(db: Db) -> None:
@@ -420,7 +386,7 @@ def _unindexed(db: Db) -> Finding:
     if missing:
         lost = f"{missing} memories have no words to be found by"
         return _found("words", "", lost, "`engram doctor --repair` reads them again")
-    older = ask_value(db, OTHERWISE_READ, {"wording": WORDING})
+    older = ask_value(db, "SELECT count(*) FROM texts WHERE wording <> :wording", {"wording": WORDING})
     told = (
         f"; those of {older} were read by another version, `engram consolidate` reads them anew"
         if older

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 # whether there are new ones.
 
 
-ADD_NAMESPACE = """
-INSERT INTO namespaces (name)
-VALUES (:namespace)
-ON CONFLICT DO NOTHING
-"""
-
 ADD_SCOPE = """
 INSERT INTO scopes (namespace, project, squad, agent, channel, user)
 SELECT id, :project, :squad, :agent, :channel, :user
@@ -65,23 +59,6 @@ ALL = """
 SELECT s.id, s.namespace, n.name, s.project, s.squad, s.agent, s.channel, s.user
 FROM scopes AS s
 JOIN namespaces AS n ON n.id = s.namespace
-"""
-
-SIZE_OF_FILE = """
-SELECT coalesce(sum(memories), 0)
-FROM scopes
-"""
-
-SIZE_OF_NAMESPACE = """
-SELECT coalesce(sum(memories), 0)
-FROM scopes
-WHERE namespace = :namespace
-"""
-
-SIZE_OF_SCOPES = """
-SELECT coalesce(sum(memories), 0)
-FROM scopes
-WHERE id IN (SELECT value FROM json_each(:scopes))
 """
 
 REACHES_KEPT = 1_000
@@ -142,11 +119,13 @@ class PlacedNoun:
 
 def size(db: Db, reach: Reach) -> int:
     """How many memories a reach covers, in any status."""
+    held = "SELECT coalesce(sum(memories), 0) FROM scopes"
     if reach.everything:
-        return int(ask_value(db, SIZE_OF_FILE))
+        return int(ask_value(db, held))
     if reach.namespace is not None:
-        return int(ask_value(db, SIZE_OF_NAMESPACE, {"namespace": reach.namespace}))
-    return int(ask_value(db, SIZE_OF_SCOPES, {"scopes": as_list(reach.scopes)}))
+        return int(ask_value(db, held + " WHERE namespace = :namespace", {"namespace": reach.namespace}))
+    in_scopes = held + " WHERE id IN (SELECT value FROM json_each(:scopes))"  # noqa: S608 (both are written out here)
+    return int(ask_value(db, in_scopes, {"scopes": as_list(reach.scopes)}))
 
 
 def find(db: Db, scope: Scope) -> tuple[int, int] | None:
@@ -159,8 +138,9 @@ def find_or_add(db: Db, scope: Scope) -> tuple[int, int]:
     """Numbers of the scope and its namespace; they are given out when first asked for."""
     found = find(db, scope)
     if found is None:
-        db.execute(ADD_NAMESPACE, {"namespace": scope.namespace})
-        db.execute(ADD_SCOPE, _named(scope))
+        named = _named(scope)
+        db.execute("INSERT INTO namespaces (name) VALUES (:namespace) ON CONFLICT DO NOTHING", named)
+        db.execute(ADD_SCOPE, named)
         return find_or_add(db, scope)
     return found
 
