@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from engram.model.event import Delivery, Publication, Subscription
 from engram.model.scope import Access, Scope
-from engram.store.sqlite import rows, views
-from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete, delete_where, look_up, put
+from engram.store.sqlite import rows
+from engram.store.sqlite.connection import Db, Line, ask, delete, delete_where, look_up, put
 from engram.store.sqlite.records import columns, value_of
 from engram.store.sqlite.views import PlacedNoun
 
@@ -89,20 +89,17 @@ class SqliteBus(PlacedNoun):
 
     def subscriptions(self, access: Access | None = None) -> list[Subscription]:
         """All, oldest first; of scopes a caller may see, if one asks."""
-        with self._readers.lend() as db:
-            found = [_subscription(one) for one in ask(db, SUBSCRIPTIONS)]
-        return [one for one in found if access is None or access.may_read(one.scope)]
+        subscriptions = map(_subscription, self._ask(SUBSCRIPTIONS))
+        return [one for one in subscriptions if access is None or access.may_read(one.scope)]
 
     def newest(self) -> int:
         """The number of the last publication."""
-        with self._readers.lend() as db:
-            return ask_value(db, "SELECT max(number) FROM publications") or 0
+        return self._ask("SELECT max(number) FROM publications")[0][0] or 0
 
     def delivered(self, origins: list[str], scope: Scope) -> dict[str, Delivery]:
         """Of each of these memories that was delivered to a place: its copy there."""
         with self._readers.lend() as db:
-            place = self._places.numbers(scope) or views.find(db, scope)
-            values = {"origins": rows.as_list(origins), "scope": place and place[0]}
+            values = {"origins": rows.as_list(origins), "scope": self._scope(db, scope)}
             return {one[1]: value_of(Delivery, one) for one in ask(db, DELIVERED, values)}
 
 

@@ -11,11 +11,11 @@ from engram.model.clock import Clock, from_micros, to_micros
 from engram.model.facts import Claim, Fact, FactQuery, ToldFact
 from engram.model.scope import Scope
 from engram.ports import View
-from engram.store.sqlite import rows, views
+from engram.store.sqlite import rows
 from engram.store.sqlite.connection import Db, Line, ask, delete, update
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
-from engram.store.sqlite.views import Places, where
+from engram.store.sqlite.views import PlacedNoun, Places
 
 FACT = "f.subject, f.predicate, f.object, f.functional, f.confidence, f.valid_from, f.valid_to"
 WIDTH = 7
@@ -118,24 +118,20 @@ COMPARED = 10_000
 """How many facts are looked at for disputes at most, the newest ones."""
 
 
-class SqliteFacts:
+class SqliteFacts(PlacedNoun):
     """What memories state, as subject, predicate and object. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places, clock: Clock) -> None:
-        self._readers = readers
-        self._places = places
+        super().__init__(readers, places)
         self._clock = clock
 
     def stated(self, asked: Iterable[Topic], scope: Scope, limit: int) -> dict[Topic, list[int]]:
         """For each subject and predicate the keys of active memories of this very scope, newest first."""
         with self._readers.lend() as db:
-            place = self._places.numbers(scope) or views.find(db, scope)
-            if place is None:
-                return {}
-            values = {"scope": place[0], "limit": limit}
+            values = {"scope": self._scope(db, scope), "limit": limit}
             found = {
                 topic: ask(db, STATED, {"subject": topic[0], "predicate": topic[1], **values})
-                for topic in dict.fromkeys(asked)
+                for topic in (dict.fromkeys(asked) if values["scope"] else ())
             }
         return {topic: [line[0] for line in lines] for topic, lines in found.items() if lines}
 
@@ -145,23 +141,17 @@ class SqliteFacts:
         With `as_of`, those that held then: said and begun before it, not ended by it, whatever the memory's
         status is today.
         """
-        clauses, values = _asked(query)
+        clauses, values, view = _asked(query, view)
         is_led = bool(query.subjects or query.objects)
-        filters = view.filters if query.as_of is None else replace(view.filters, statuses=frozenset())
-        with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), filters, at_hand=True)
-            sql = (FROM_FACTS if is_led else FROM_MEMORIES).format(clauses=_all(*clauses, seen.sql))
-            found = ask(db, sql, {**values, **seen.values, "limit": limit})
-            return list(_claims(db, [line[0] for line in found]).values())
+        sql = (FROM_FACTS if is_led else FROM_MEMORIES).format(clauses=_all(*clauses, "{seen}"))
+        facts = [line[0] for line in self._ask_seen(sql, view, **values, limit=limit)]
+        return list(self._claims(facts).values())
 
     def told(self, query: FactQuery, view: View, limit: int) -> list[ToldFact]:
         """As `find`, without the records."""
-        clauses, values = _asked(query)
-        filters = view.filters if query.as_of is None else replace(view.filters, statuses=frozenset())
-        with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), filters, at_hand=True)
-            sql = TOLD.format(clauses=_all(*clauses, seen.sql))
-            return [_told(line) for line in ask(db, sql, {**values, **seen.values, "limit": limit})]
+        clauses, values, view = _asked(query, view)
+        sql = TOLD.format(clauses=_all(*clauses, "{seen}"))
+        return [_told(line) for line in self._ask_seen(sql, view, **values, limit=limit)]
 
     def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
         """Pairs that cannot both be true, of active or challenged memories, newest first.
@@ -169,23 +159,31 @@ class SqliteFacts:
         Two functional facts of one scope with one subject and predicate but two objects, both held at
         present: the newest with the newest of each other object.
         """
-        with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
-            sql = DISPUTED.format(clauses=_all(BEGUN, NOT_ENDED, seen.sql))
-            values = {**seen.values, "as_of": to_micros(self._clock.now()), "limit": COMPARED}
-            pairs = _pairs(ask(db, sql, values))[:limit]
-            claims = _claims(db, [one for pair in pairs for one in pair])
-        return [(claims[newer], claims[older]) for newer, older in pairs]
+        sql = DISPUTED.format(clauses=_all(BEGUN, NOT_ENDED, "{seen}"))
+        lines = self._ask_seen(sql, view, as_of=to_micros(self._clock.now()), limit=COMPARED)
+        pairs = _pairs(lines)[:limit]
+        claims = self._claims([fact for pair in pairs for fact in pair])
+        return [
+            (claims[newer], claims[older]) for newer, older in pairs if newer in claims and older in claims
+        ]
+
+    def _claims(self, facts: Sequence[int]) -> dict[int, Claim]:
+        """Claims by the number of their fact, in the order asked."""
+        lines = self._ask(CLAIMS, {"keys": as_list(facts)}) if facts else []
+        claims = {line[-WIDTH - 1]: _claim(line[: -WIDTH - 1], line[-WIDTH:]) for line in lines}
+        return {fact: claims[fact] for fact in facts if fact in claims}
 
 
-def _asked(query: FactQuery) -> tuple[list[str], dict[str, Any]]:
+def _asked(query: FactQuery, view: View) -> tuple[list[str], dict[str, Any], View]:
+    """The clauses of a query, their values, and the view: what held at a time is asked in any status."""
     asked = {"subjects": query.subjects, "predicates": query.predicates, "objects": query.objects}
     clauses = [PARTS[name] for name, parts in asked.items() if parts]
     values: dict[str, Any] = {name: as_list(map(str.lower, parts)) for name, parts in asked.items() if parts}
     if query.as_of is not None:
         clauses += [SAID, BEGUN, NOT_ENDED]
         values["as_of"] = to_micros(query.as_of)
-    return clauses, values
+        view = replace(view, filters=replace(view.filters, statuses=frozenset()))
+    return clauses, values, view
 
 
 def _all(*clauses: str) -> str:
@@ -207,16 +205,6 @@ def _pairs(lines: Sequence[Line]) -> list[tuple[int, int]]:
         for other in others
         if other[1] != newest[1]
     ]
-
-
-def _claims(db: Db, ids: Iterable[int]) -> dict[int, Claim]:
-    """Claims by the number of their fact, in the order asked."""
-    wanted = list(ids)
-    if not wanted:
-        return {}
-    lines = ask(db, CLAIMS, {"keys": as_list(wanted)})
-    found = {line[-WIDTH - 1]: _claim(line[: -WIDTH - 1], line[-WIDTH:]) for line in lines}
-    return {one: found[one] for one in wanted if one in found}
 
 
 def _told(line: Line) -> ToldFact:

@@ -175,22 +175,21 @@ class SqliteLedger(PlacedNoun):
 
     def newest(self) -> str:
         """The id of the event written last; empty when nothing has happened yet."""
-        with self._readers.lend() as db:
-            return ask_value(db, "SELECT id FROM events ORDER BY seq DESC LIMIT 1") or ""
+        newest = self._ask("SELECT id FROM events ORDER BY seq DESC LIMIT 1")
+        return newest[0][0] if newest else ""
 
     def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
         """Of each of these memories that has changed since: those fields as they were at that time.
 
         Plain values, as events have them; None for words that were not kept because they are a secret.
         """
-        found: dict[str, dict[str, Any]] = {}
-        with self._readers.lend() as db:
-            values = {"ids": rows.as_list(memory_ids), "at": to_micros(at)}
-            for memory, before, words in ask(db, CHANGED_SINCE, values):
-                told = json.loads(before)
-                told.update(dict.fromkeys(told.keys() & set(WORDS)))
-                found.setdefault(memory, {}).update(told | json.loads(words or "{}"))
-        return found
+        then: dict[str, dict[str, Any]] = {}
+        values = {"ids": rows.as_list(memory_ids), "at": to_micros(at)}
+        for memory, before, words in self._ask(CHANGED_SINCE, values):
+            fields = json.loads(before)
+            fields.update(dict.fromkeys(fields.keys() & set(WORDS)))
+            then.setdefault(memory, {}).update(fields | json.loads(words or "{}"))
+        return then
 
 
 def of_run(db: Db, run_id: str, limit: int, before: str = "") -> list[Event]:

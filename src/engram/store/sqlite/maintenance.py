@@ -13,7 +13,7 @@ from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState,
 from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
-from engram.store.sqlite import ledger, rows, views
+from engram.store.sqlite import ledger, rows
 from engram.store.sqlite.connection import (
     HIGHEST,
     Db,
@@ -27,9 +27,8 @@ from engram.store.sqlite.connection import (
     look_up_all,
     put,
 )
-from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import SmallTable, columns, value_of
-from engram.store.sqlite.views import Places, where
+from engram.store.sqlite.records import columns, value_of
+from engram.store.sqlite.views import PlacedNoun, where
 
 # ---------------------------------------------------------------- judgements
 # Judgements: what was decided about a memory or a pair comes in, and is known the next time.
@@ -175,12 +174,8 @@ LOOKED_THROUGH = 4
 IN_A_LAYER = "m.layer IN"
 
 
-class SqliteUpkeep(SmallTable):
+class SqliteUpkeep(PlacedNoun):
     """What maintenance reads. It sees the whole file. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places) -> None:
-        super().__init__(readers, None)
-        self._places = places
 
     def slice(self, filters: Filters, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories of all scopes that fit, by key, beginning after a key: a pass in bounded pieces."""
@@ -272,8 +267,7 @@ class SqliteUpkeep(SmallTable):
     def sketch(self, scope: Scope, kind: str, key: str) -> Sketch | None:
         """One sketch of this very scope."""
         with self._readers.lend() as db:
-            place = self._places.numbers(scope) or views.find(db, scope)
-            line = ask_line(db, ONE, {"scope": place[0], "kind": kind, "key": key}) if place else None
+            line = ask_line(db, ONE, {"scope": self._scope(db, scope), "kind": kind, "key": key})
             return None if line is None else _sketch(db, line)
 
     def sketches(self, kind: str, access: Access, limit: int, prefix: str = "") -> list[Sketch]:

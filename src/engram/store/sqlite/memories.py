@@ -248,14 +248,12 @@ class SqliteMemories(PlacedNoun):
         """The records of keys that a search has already allowed. Missing keys are left out."""
         if len(keys) == 0:
             return {}
-        with self._readers.lend() as db:
-            lines = ask(db, BY_KEYS, {"keys": sqlite_rows.as_keys(keys)})
+        lines = self._ask(BY_KEYS, {"keys": sqlite_rows.as_keys(keys)})
         return dict(map(sqlite_rows.from_row, lines))
 
     def used_since(self, at: datetime, limit: int) -> list[Memory]:
         """What the latest recalls since a time have used; at most so many uses are looked at."""
-        with self._readers.lend() as db:
-            rows = {line[0] for line in ask(db, USED, {"at": to_micros(at), "limit": limit})}
+        rows = {line[0] for line in self._ask(USED, {"at": to_micros(at), "limit": limit})}
         return list(self.read(sorted(rows)).values())
 
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
@@ -313,20 +311,17 @@ class SqliteMemories(PlacedNoun):
 
     def unsealed(self, tier: Tier, limit: int) -> list[Memory]:
         """Memories of a tier whose words are not sealed."""
-        with self._readers.lend() as db:
-            values = {"tier": tier.value, "limit": limit}
-            return [sqlite_rows.from_row(line)[1] for line in ask(db, UNSEALED, values)]
+        lines = self._ask(UNSEALED, {"tier": tier.value, "limit": limit})
+        return [sqlite_rows.from_row(line)[1] for line in lines]
 
     def sealed(self, limit: int) -> list[Memory]:
         """Memories whose words are sealed."""
-        with self._readers.lend() as db:
-            return [sqlite_rows.from_row(line)[1] for line in ask(db, SEALED, {"limit": limit})]
+        return [sqlite_rows.from_row(line)[1] for line in self._ask(SEALED, {"limit": limit})]
 
     def without_words(self, limit: int, after: int = 0) -> list[tuple[int, Memory]]:
         """Memories whose words were lost, or read by rules that were others than today's, by key."""
         given = {"after": after, "wording": WORDING, "limit": limit}
-        with self._readers.lend() as db:
-            return [sqlite_rows.from_row(line) for line in ask(db, WITHOUT_WORDS, given)]
+        return [sqlite_rows.from_row(line) for line in self._ask(WITHOUT_WORDS, given)]
 
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""

@@ -12,7 +12,7 @@ from engram.model.memory import ANY_STATUS
 from engram.ports import EdgeLine, Link, View
 from engram.store.sqlite import memories, rows
 from engram.store.sqlite.connection import Db, ask, ask_value, delete, delete_where
-from engram.store.sqlite.views import PlacedNoun, where
+from engram.store.sqlite.views import PlacedNoun
 
 if TYPE_CHECKING:
     from engram.model.scope import Access
@@ -132,27 +132,22 @@ class SqliteRelations(PlacedNoun):
         """Edges from and to a memory; the far ends are visible to the caller too."""
         with self._readers.lend() as db:
             here = memories.by_id(db, memory_id)
-            if here is None or not access.may_read(here[1].scope):
-                return []
-            seen = where(self._places.reach(db, access), ANY_STATUS, at_hand=True)
-            values = {**seen.values, "id": memory_id, "row": here[0]}
-            both = (sql.replace("{seen}", seen.sql) for sql in (FROM_HERE, TO_HERE))
-            return [_edge(line) for sql in both for line in ask(db, sql, values)]
+        if here is None or not access.may_read(here[1].scope):
+            return []
+        view, ends = View(access, ANY_STATUS), {"id": memory_id, "row": here[0]}
+        return [_edge(line) for sql in (FROM_HERE, TO_HERE) for line in self._ask_seen(sql, view, **ends)]
 
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
-        with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
-            values = {**seen.values, "keys": rows.as_keys(keys), "edge_types": rows.as_list(types)}
-            return [_link(line) for line in ask(db, LINKS.replace("{seen}", seen.sql), values)]
+        lines = self._ask_seen(LINKS, view, keys=rows.as_keys(keys), edge_types=rows.as_list(types))
+        return [_link(line) for line in lines]
 
     def at(self, keys: Sequence[int], least: float) -> list[EdgeLine]:
         """The edges at these keys that a walk may go along, in both directions, whoever may see their ends.
 
         Those of less weight times confidence are left out, and those that tell an order of time.
         """
-        with self._readers.lend() as db:
-            return ask(db, AT, {"keys": rows.as_keys(keys), "least": least})
+        return self._ask(AT, {"keys": rows.as_keys(keys), "least": least})
 
 
 # ---------------------------------------------------------------- inside the writer

@@ -69,7 +69,7 @@ LATER, LATER_S = 128, 1.0
 _LATER: Mapping[str, tuple[str, str, str]] = {
     "facts": ("facts", "SqliteFacts", "readers places clock"),
     "turns": ("turns", "SqliteTurns", "readers places"),
-    "origins": ("turns", "SqliteOrigins", "readers"),
+    "origins": ("turns", "SqliteOrigins", "readers places"),
     "spending": ("records", "SqliteSpending", "readers writer clock"),
     "recalls": ("feedback", "SqliteRecalls", "readers writer"),
     "ledger": ("ledger", "SqliteLedger", "readers places"),

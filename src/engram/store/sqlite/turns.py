@@ -10,20 +10,7 @@ from engram.model.capture import Part, Turn, Waiting
 from engram.model.clock import from_micros, to_micros
 from engram.model.memory import SealedWords
 from engram.model.scope import Access, Scope
-from engram.store.sqlite import views
-from engram.store.sqlite.connection import (
-    HIGHEST,
-    Db,
-    Line,
-    ask,
-    ask_line,
-    ask_value,
-    look_up,
-    look_up_all,
-    put,
-    update,
-)
-from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, look_up, look_up_all, put, update
 from engram.store.sqlite.rows import as_list, micros
 from engram.store.sqlite.views import PlacedNoun, where_turn
 
@@ -48,20 +35,16 @@ WHERE scope = :scope
 """
 
 
-class SqliteOrigins:
+class SqliteOrigins(PlacedNoun):
     """Where imported memories came from: which file, which part of it, in which version.
 
     Used by any thread.
     """
 
-    def __init__(self, readers: Readers) -> None:
-        self._readers = readers
-
     def known(self, scope: Scope, beginning: str) -> dict[str, tuple[str, str]]:
         """Of each origin that begins so: the memory's id and the digest of what it was made from."""
         with self._readers.lend() as db:
-            place = views.find(db, scope)
-            values = {"scope": place and place[0], "low": beginning, "high": beginning + HIGHEST}
+            values = {"scope": self._scope(db, scope), "low": beginning, "high": beginning + HIGHEST}
             return {origin: (memory, digest) for origin, memory, digest in ask(db, KNOWN, values)}
 
 
@@ -242,56 +225,49 @@ class SqliteTurns(PlacedNoun):
     def waiting(self, scope: Scope, limit: int, session: str | None = None) -> list[Turn]:
         """Turns of this very scope that are not captured yet, oldest first; of one session if named."""
         with self._readers.lend() as db:
-            place = views.find(db, scope)
-            values = {"scope": place and place[0], "session": session, "limit": limit}
+            values = {"scope": self._scope(db, scope), "session": session, "limit": limit}
             return [_turn(line) for line in ask(db, WAITING, values)]
 
     def scopes_waiting(self) -> list[Scope]:
         """The scopes in which turns wait."""
-        with self._readers.lend() as db:
-            return [Scope(*line) for line in ask(db, SCOPES_WAITING)]
+        return [Scope(*line) for line in self._ask(SCOPES_WAITING)]
 
     def before(self, turn: Turn, limit: int) -> list[Turn]:
         """The turns said just before this one in its session, oldest first."""
         with self._readers.lend() as db:
-            place = views.find(db, turn.scope)
-            if place is None:
-                return []
-            values = {"scope": place[0], "session": turn.session, "key": turn.key, "limit": limit}
-            return [_turn(line) for line in reversed(ask(db, BEFORE, values))]
+            place = {"scope": self._scope(db, turn.scope), "session": turn.session}
+            lines = ask(db, BEFORE, {**place, "key": turn.key, "limit": limit})
+        return [_turn(line) for line in reversed(lines)]
 
     def of_session(self, session: str, access: Access, limit: int, after: int = 0) -> list[Turn]:
         """A session's turns in order, beginning after a key, of scopes the caller may see."""
-        with self._readers.lend() as db:
-            seen = where_turn(self._places.reach(db, access))
-            values = {**seen.values, "session": session, "after": after, "limit": limit}
-            return [_turn(line) for line in ask(db, OF_SESSION.format(seen=seen.sql), values)]
+        return self._turns_seen(OF_SESSION, access, session=session, after=after, limit=limit)
 
     def of_memory(self, memory_id: str, access: Access) -> list[Turn]:
         """The turns a memory came from."""
+        return self._turns_seen(OF_MEMORY, access, memory=memory_id)
+
+    def _turns_seen(self, sql: str, access: Access, **values: Any) -> list[Turn]:
         with self._readers.lend() as db:
             seen = where_turn(self._places.reach(db, access))
-            values = {**seen.values, "memory": memory_id}
-            return [_turn(line) for line in ask(db, OF_MEMORY.format(seen=seen.sql), values)]
+            lines = ask(db, sql.format(seen=seen.sql), {**seen.values, **values})
+        return [_turn(line) for line in lines]
 
     def read_before(self, after: int, limit: int, session: str = "") -> list[Turn]:
         """Turns that have been read, in the order of logging, after a key; of one session if named."""
-        with self._readers.lend() as db:
-            values = {"after": after, "session": session, "limit": limit}
-            return [_turn(line) for line in ask(db, READ_BEFORE, values)]
+        values = {"after": after, "session": session, "limit": limit}
+        return [_turn(line) for line in self._ask(READ_BEFORE, values)]
 
     def count_read(self, session: str = "") -> int:
         """How many turns have been read, of one session or of all."""
-        with self._readers.lend() as db:
-            return int(ask_value(db, COUNT_READ, {"session": session}) or 0)
+        return int(self._ask(COUNT_READ, {"session": session})[0][0])
 
     def made_from(self, turns: Sequence[int]) -> dict[int, frozenset[int]]:
         """The keys of memories that came from these turns, each with the keys of all turns it came from."""
-        with self._readers.lend() as db:
-            found: dict[int, set[int]] = {}
-            for row, turn in ask(db, MADE_FROM, {"turns": as_list(turns)}):
-                found.setdefault(row, set()).add(turn)
-            return {row: frozenset(keys) for row, keys in found.items()}
+        sources: dict[int, set[int]] = {}
+        for row, turn in self._ask(MADE_FROM, {"turns": as_list(turns)}):
+            sources.setdefault(row, set()).add(turn)
+        return {row: frozenset(keys) for row, keys in sources.items()}
 
 
 # ---------------------------------------------------------------- inside the writer

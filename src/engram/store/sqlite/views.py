@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Priority
 from engram.model.scope import Access, Scope
-from engram.ports import Reach
-from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
+from engram.ports import Reach, View
+from engram.store.sqlite.connection import NOTHING, Db, Line, ask, ask_line, ask_value
 from engram.store.sqlite.rows import as_list, micros, to_json
 from engram.text import metadata
 
@@ -116,6 +117,21 @@ class PlacedNoun:
         self._readers = readers
         self._places = places
 
+    def _ask(self, sql: str, values: Mapping[str, Any] = NOTHING) -> list[Line]:
+        with self._readers.lend() as db:
+            return ask(db, sql, values)
+
+    def _ask_seen(self, sql: str, view: View, **values: Any) -> list[Line]:
+        """The same of a statement about rows `m` that are at hand: those that a view allows, as `{seen}`."""
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
+            return ask(db, sql.replace("{seen}", seen.sql), {**seen.values, **values})
+
+    def _scope(self, db: Db, scope: Scope) -> int | None:
+        """The number of a scope, if anything was ever stored there."""
+        place = self._places.numbers(scope) or find(db, scope)
+        return place and place[0]
+
 
 def size(db: Db, reach: Reach) -> int:
     """How many memories a reach covers, in any status."""
@@ -154,14 +170,7 @@ def _resolve(scopes: Iterable[tuple[int, int, Scope]], access: Access) -> Reach:
 
 
 def _named(scope: Scope) -> dict[str, str]:
-    return {
-        "namespace": scope.namespace,
-        "project": scope.project,
-        "squad": scope.squad,
-        "agent": scope.agent,
-        "channel": scope.channel,
-        "user": scope.user,
-    }
+    return {one.name: getattr(scope, one.name) for one in fields(Scope)}
 
 
 # ---------------------------------------------------------------- speaks
@@ -170,6 +179,9 @@ def _named(scope: Scope) -> dict[str, str]:
 # Like `views`, which asks for them: each clause is written out, what it compares with is always bound.
 # Plain clauses find rows by an index; those that begin with ITSELF look at a row that is at hand.
 
+
+MEASURES = ("importance", "confidence", "trust", "arousal")
+"""What may be asked to be so much at least."""
 
 # What memories speak of. The words in braces are put in by `_facet_clauses`, from the names of the facets.
 SPEAKS_OF = """m.row IN (
@@ -267,58 +279,38 @@ FACET_CLAUSES = {
 }
 
 
-def facet_clauses(filters: Filters, found: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
-    """Add what is asked of a memory `m`, and the values it is compared with."""
-    _facets(filters, found, values, at_hand=at_hand)
-    _rest(filters, found, values, at_hand=at_hand)
-
-
-def _facets(filters: Filters, found: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
+def _facets(filters: Filters, clauses: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
+    """Add what a memory `m` has to speak of, to carry along and to come from."""
     for name, wording in FACET_CLAUSES[at_hand].items():
         wanted = getattr(filters, name)
         if wanted:
-            found.append(MAYBE_NEUTRAL if name == "sentiments" and metadata.NEUTRAL in wanted else wording)
-            values[name] = as_list({metadata.asked(name, one) for one in wanted})
+            clauses.append(MAYBE_NEUTRAL if name == "sentiments" and metadata.NEUTRAL in wanted else wording)
+            values[name] = as_list({metadata.asked(name, value) for value in wanted})
     if filters.about_since or filters.about_until:
-        found.append(ITSELF_SPEAKS_OF_DAY if at_hand else SPEAKS_OF_DAY)
+        clauses.append(ITSELF_SPEAKS_OF_DAY if at_hand else SPEAKS_OF_DAY)
         values["about_since"], values["about_until"] = metadata.days(filters)
-
-
-def _rest(filters: Filters, found: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
     if filters.origin_prefix:
-        found.append(ITSELF_FROM_ORIGIN if at_hand else FROM_ORIGIN)
+        clauses.append(ITSELF_FROM_ORIGIN if at_hand else FROM_ORIGIN)
         values["origin_prefix"] = filters.origin_prefix
     if filters.details:
-        found.append(HAS_DETAILS)
+        clauses.append(HAS_DETAILS)
         values["details"] = to_json(dict(filters.details))
 
 
-IN_NAMESPACE = "m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
-IN_SCOPES = "m.scope IN (SELECT value FROM json_each(:scopes))"
-# The plus keeps the index on scope out of it: for a place that holds much of the file.
-IN_WIDE_NAMESPACE = "+m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
-IN_WIDE_SCOPES = "+m.scope IN (SELECT value FROM json_each(:scopes))"
-
-EVENT_IN_NAMESPACE = "e.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
-EVENT_IN_SCOPES = "e.scope IN (SELECT value FROM json_each(:scopes))"
-
-TURN_IN_NAMESPACE = "t.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
-TURN_IN_SCOPES = "t.scope IN (SELECT value FROM json_each(:scopes))"
+COLUMN_OF = {
+    "statuses": "status", "ids": "id", "kinds": "kind", "categories": "category", "types": "type",
+    "layers": "layer", "verifications": "verification", "tiers": "tier", "priorities": "priority",
+    "speakers": "speaker", "sources": "source",
+}  # fmt: skip
+"""Filters that name values of one column."""
 
 # An entity is asked for by any of its names: the second half of that clause goes over its other names.
 ONE_OF = {
-    "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
-    "ids": "m.id IN (SELECT value FROM json_each(:ids))",
-    "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
-    "categories": "m.category IN (SELECT value FROM json_each(:categories))",
-    "types": "m.type IN (SELECT value FROM json_each(:types))",
-    "layers": "m.layer IN (SELECT value FROM json_each(:layers))",
-    "verifications": "m.verification IN (SELECT value FROM json_each(:verifications))",
-    "tiers": "m.tier IN (SELECT value FROM json_each(:tiers))",
-    "priorities": "m.priority IN (SELECT value FROM json_each(:priorities))",
+    name: f"m.{column} IN (SELECT value FROM json_each(:{name}))"  # noqa: S608 - names of ours, as below
+    for name, column in COLUMN_OF.items()
+} | {
     # The second half names what the index of speakers leaves out; without it the index is not used.
     "speakers": "m.speaker IN (SELECT value FROM json_each(:speakers)) AND m.speaker <> ''",
-    "sources": "m.source IN (SELECT value FROM json_each(:sources))",
     "tags_any": """m.row IN (
       SELECT row
       FROM memory_tags
@@ -399,24 +391,19 @@ STATUS_THEN = """coalesce((
     ), m.status) IN (SELECT value FROM json_each(:statuses))"""
 STORED_BY_THEN = "m.created_at <= :believed_at"
 
+TIME_OF = {
+    "created": "m.created_at",
+    "happened": "coalesce(m.event_time, m.created_at)",
+    "accessed": "m.last_accessed",
+    "modified": "m.modified_at",
+}
 SINCE_OR_UNTIL = {
-    "created_since": "m.created_at >= :created_since",
-    "created_until": "m.created_at <= :created_until",
-    "happened_since": "coalesce(m.event_time, m.created_at) >= :happened_since",
-    "happened_until": "coalesce(m.event_time, m.created_at) <= :happened_until",
-    "accessed_since": "m.last_accessed >= :accessed_since",
-    "accessed_until": "m.last_accessed <= :accessed_until",
-    "modified_since": "m.modified_at >= :modified_since",
-    "modified_until": "m.modified_at <= :modified_until",
-    "holds_at": "coalesce(m.expires_at > :holds_at, TRUE) AND coalesce(m.valid_to > :holds_at, TRUE)",
-}
+    f"{name}_{end}": f"{time} {sign} :{name}_{end}"
+    for name, time in TIME_OF.items()
+    for end, sign in (("since", ">="), ("until", "<="))
+} | {"holds_at": "coalesce(m.expires_at > :holds_at, TRUE) AND coalesce(m.valid_to > :holds_at, TRUE)"}
 
-AT_LEAST = {
-    "min_importance": "m.importance >= :min_importance",
-    "min_confidence": "m.confidence >= :min_confidence",
-    "min_trust": "m.trust >= :min_trust",
-    "min_arousal": "m.arousal >= :min_arousal",
-}
+AT_LEAST = {f"min_{name}": f"m.{name} >= :min_{name}" for name in MEASURES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,12 +426,12 @@ def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool =
     `wide` says that the reach covers much of the file, `at_hand` that the rows come from elsewhere and are
     only to be checked: the clauses are then worded for another plan.
     """
-    clauses: list[str] = []
-    values: dict[str, Any] = {}
-    _place(reach, clauses, values, wide=wide or at_hand)
+    # The plus keeps the index on scope out of it: for a place that holds much of the file.
+    placed = _place(reach, "+m" if wide or at_hand else "m")
+    clauses, values = list(placed.clauses), placed.values
     _one_of(filters, clauses, values, ONE_OF | ITS_OWN if at_hand else ONE_OF)
     _then(filters, clauses, values)
-    facet_clauses(filters, clauses, values, at_hand=at_hand)
+    _facets(filters, clauses, values, at_hand=at_hand)
     _times(filters, clauses, values)
     _levels(filters, clauses, values)
     return WhereClause(tuple(clauses), values)
@@ -452,31 +439,23 @@ def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool =
 
 def where_event(reach: Reach) -> WhereClause:
     """What an event `e` must satisfy to be seen: its memory belonged to a place the reach covers."""
-    return _only_place(reach, EVENT_IN_NAMESPACE, EVENT_IN_SCOPES)
+    return _place(reach, "e")
 
 
 def where_turn(reach: Reach) -> WhereClause:
     """What a turn `t` must satisfy to be seen."""
-    return _only_place(reach, TURN_IN_NAMESPACE, TURN_IN_SCOPES)
+    return _place(reach, "t")
 
 
-def _only_place(reach: Reach, in_namespace: str, in_scopes: str) -> WhereClause:
+def _place(reach: Reach, owner: str) -> WhereClause:
+    """That what a statement calls `owner` belongs to a place that the reach covers."""
     if reach.everything:
         return WhereClause((), {})
     if reach.namespace is not None:
+        in_namespace = f"{owner}.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"  # noqa: S608
         return WhereClause((in_namespace,), {"namespace": reach.namespace})
+    in_scopes = f"{owner}.scope IN (SELECT value FROM json_each(:scopes))"  # noqa: S608
     return WhereClause((in_scopes,), {"scopes": as_list(sorted(reach.scopes))})
-
-
-def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bool) -> None:
-    if reach.everything:
-        return
-    if reach.namespace is not None:
-        clauses.append(IN_WIDE_NAMESPACE if wide else IN_NAMESPACE)
-        values["namespace"] = reach.namespace
-    else:
-        clauses.append(IN_WIDE_SCOPES if wide else IN_SCOPES)
-        values["scopes"] = as_list(sorted(reach.scopes))
 
 
 def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wording: Mapping[str, str]) -> None:
