@@ -71,16 +71,19 @@ JOIN scopes AS s ON s.id = t.scope
 JOIN namespaces AS n ON n.id = s.namespace
 """
 
-WAITING = (
-    COLUMNS
-    + """
+
+def _select(rest: str) -> str:
+    """The statement that reads whole turns: `rest` says which."""
+    return COLUMNS + rest
+
+
+WAITING = _select("""
 WHERE t.captured_at IS NULL
   AND t.scope = :scope
   AND (t.session = :session OR :session IS NULL)
 ORDER BY t.key
 LIMIT :limit
-"""
-)
+""")
 
 # One look for each scope: how much waits there does not matter.
 SCOPES_WAITING = """
@@ -91,49 +94,37 @@ WHERE EXISTS (SELECT 1 FROM turns AS t WHERE t.captured_at IS NULL AND t.scope =
 ORDER BY s.id
 """
 
-BEFORE = (
-    COLUMNS
-    + """
+BEFORE = _select("""
 WHERE t.session = :session
   AND t.scope = :scope
   AND t.key < :key
 ORDER BY t.key DESC
 LIMIT :limit
-"""
-)
+""")
 
-OF_SESSION = (
-    COLUMNS
-    + """
+OF_SESSION = _select("""
 WHERE t.session = :session
   AND t.key > :after
   AND {seen}
 ORDER BY t.key
 LIMIT :limit
-"""
-)
+""")
 
-OF_MEMORY = (
-    COLUMNS
-    + """
+OF_MEMORY = _select("""
 JOIN turn_memories AS l ON l.turn = t.key
 JOIN memories AS m ON m.row = l.row
 WHERE m.id = :memory
   AND {seen}
 ORDER BY t.key
-"""
-)
+""")
 
-READ_BEFORE = (
-    COLUMNS
-    + """
+READ_BEFORE = _select("""
 WHERE t.captured_at IS NOT NULL
   AND t.key > :after
   AND (:session = '' OR t.session = :session)
 ORDER BY t.key
 LIMIT :limit
-"""
-)
+""")
 
 COUNT_READ = """
 SELECT count(*)
@@ -176,16 +167,13 @@ FROM (
 )
 """
 
-UNSEALED = (
-    COLUMNS  # noqa: S608 (both are written out here)
-    + """
+UNSEALED = _select("""
 WHERE (CASE WHEN t.sealed IS NULL THEN 0 ELSE 1 END) = :back
   AND (:row < 0 OR t.key IN (SELECT turn FROM turn_memories WHERE row = :row))
   AND t.key > :after
 ORDER BY t.key
 LIMIT :limit
-"""
-)
+""")
 
 CAPTURED = """
 UPDATE turns
