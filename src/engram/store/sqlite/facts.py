@@ -12,7 +12,7 @@ from engram.model.facts import Claim, Fact, FactQuery, ToldFact
 from engram.model.scope import Scope
 from engram.ports import View
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, Line, ask, delete, update
+from engram.store.sqlite.connection import Db, Line, ask, delete, putting, update
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
 from engram.store.sqlite.views import PlacedNoun, Places
@@ -102,10 +102,9 @@ ORDER BY m.created_at DESC, m.row DESC, f.id
 LIMIT :limit
 """
 
-ADD = """
-INSERT INTO facts (row, subject, predicate, object, functional, confidence, valid_from, valid_to)
-VALUES (:row, :subject, :predicate, :object, :functional, :confidence, :valid_from, :valid_to)
-"""
+ADD = putting(
+    "facts", ("row", "subject", "predicate", "object", "functional", "confidence", "valid_from", "valid_to")
+)
 
 ENDED = """
 SELECT subject, predicate, object, functional, valid_to

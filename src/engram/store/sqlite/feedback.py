@@ -16,7 +16,7 @@ from engram.ports import Embedded, Suppression
 from engram.store.sqlite import rows
 from engram.store.sqlite.connection import Db, ask, delete_where, put
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import SmallTable, columns, value_of
+from engram.store.sqlite.records import SmallTable, columns
 from engram.store.sqlite.writer import RECALLS, Writer
 
 # ---------------------------------------------------------------- opinions
@@ -95,13 +95,6 @@ def use(db: Db, keys: Iterable[int], at: datetime, session: str) -> None:
     )
 
 
-LAST = """
-SELECT at, intent, relevance, ndcg, hits, ms, weak, gain
-FROM recalls
-ORDER BY id DESC
-LIMIT :limit
-"""
-
 TOGETHER = 64
 """Recalls that are written together: a write each would take as long as the recall."""
 
@@ -133,7 +126,7 @@ class SqliteRecalls(SmallTable):
 
     def last(self, limit: int) -> list[Recalled]:
         """The last recalls that were written, oldest first."""
-        return [value_of(Recalled, line) for line in reversed(self._ask(LAST, {"limit": limit}))]
+        return self._values(Recalled, "recalls", "ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
 
 
 def _record(db: Db, held: Sequence[tuple[Recalled, int]]) -> None:

@@ -379,10 +379,7 @@ def _event(line: tuple[Any, ...]) -> Event:
 # chained to the one before. What is older than so many days goes, and a line says up to where.
 
 
-NOTE = """
-INSERT INTO audit (seq, at, actor, what, subject, counts, chain)
-VALUES (:seq, :at, :actor, :what, :subject, :counts, :chain)
-"""
+NOTE = putting("audit", ("seq", "at", "actor", "what", "subject", "counts", "chain"))
 
 LAST_NOTE = """
 SELECT seq, chain

@@ -26,8 +26,9 @@ from engram.store.sqlite.connection import (
     look_up,
     look_up_all,
     put,
+    putting,
 )
-from engram.store.sqlite.records import columns, value_of
+from engram.store.sqlite.records import columns, selecting, value_of
 from engram.store.sqlite.views import PlacedNoun, where
 
 # ---------------------------------------------------------------- judgements
@@ -41,8 +42,6 @@ CROSS JOIN judgements AS j ON j.kind = :kind AND j.key = k.value
 """
 
 LAST = """
-SELECT kind, key, verdict, at, again_at, times
-FROM judgements
 WHERE kind = :kind
   AND (:verdict = '' OR verdict = :verdict)
   AND times >= :times
@@ -233,16 +232,19 @@ class SqliteUpkeep(PlacedNoun):
 
     def run(self, run_id: str) -> Run | None:
         """A run by its id."""
-        return next((value_of(Run, line) for line in self._ask(RUN_BY_ID, {"id": run_id})), None)
+        lines = self._ask(selecting(Run, "runs", "WHERE id = :id"), {"id": run_id})
+        return value_of(Run, lines[0]) if lines else None
 
     def runs(self, limit: int, kind: RunKind | None = None, state: RunState | None = None) -> list[Run]:
         """The last runs, newest first."""
         values = {"limit": limit, "kind": str(kind or ""), "state": str(state or "")}
-        return [value_of(Run, line) for line in self._ask(LAST_RUNS, values)]
+        return [value_of(Run, line) for line in self._ask(selecting(Run, "runs", LAST_RUNS), values)]
 
     def decided(self, run_id: str, after: int, limit: int) -> list[Decided]:
         """What a run decided, in order, beginning after a number."""
-        lines = self._ask(DECIDED, {"run": run_id, "after": after, "limit": limit})
+        further = "WHERE run = :run AND number > :after ORDER BY number LIMIT :limit"
+        sql = selecting(Decided, "decisions", further)
+        lines = self._ask(sql, {"run": run_id, "after": after, "limit": limit})
         return [value_of(Decided, line) for line in lines]
 
     def tallies(self, run_id: str) -> list[Tally]:
@@ -261,8 +263,10 @@ class SqliteUpkeep(PlacedNoun):
 
     def judgements(self, kind: str, limit: int, verdict: str = "", times: int = 0) -> list[Judgement]:
         """What was decided last under a kind, at least so many times, newest first."""
-        lines = self._ask(LAST, {"kind": kind, "limit": limit, "verdict": verdict, "times": times})
-        return [value_of(Judgement, line) for line in lines]
+        values = {"kind": kind, "limit": limit, "verdict": verdict, "times": times}
+        return [
+            value_of(Judgement, line) for line in self._ask(selecting(Judgement, "judgements", LAST), values)
+        ]
 
     def sketch(self, scope: Scope, kind: str, key: str) -> Sketch | None:
         """One sketch of this very scope."""
@@ -305,20 +309,8 @@ class SqliteUpkeepWork:
 
     def decided(self, run_id: str, lines: Sequence[Decided]) -> None:
         """Add decisions to a run's report; they are numbered here."""
-        told = [
-            (
-                run_id,
-                one.step,
-                one.rule,
-                one.why,
-                one.memory,
-                one.related,
-                one.outcome.value,
-                rows.to_json(one.also),
-            )
-            for one in lines
-        ]
-        self._db.executemany(ADD_DECISION, told)
+        names = ("run", "step", "rule", "why", "memory", "related", "outcome", "also")
+        self._db.executemany(putting("decisions", names), [columns(line, run=run_id) for line in lines])
 
     def judge(self, judgement: Judgement) -> None:
         """Keep a judgement in place of the former one."""
@@ -351,32 +343,10 @@ class SqliteUpkeepWork:
         return uses + delete_where(self._db, "decisions", of_old_runs, before=at)
 
 
-RUN_BY_ID = """
-SELECT id, kind, started_at, actor, state, finished_at, step, cursor
-FROM runs
-WHERE id = :id
-"""
-
 LAST_RUNS = """
-SELECT id, kind, started_at, actor, state, finished_at, step, cursor
-FROM runs
 WHERE (:kind = '' OR kind = :kind)
   AND (:state = '' OR state = :state)
 ORDER BY started_at DESC, length(id) DESC, id DESC
-LIMIT :limit
-"""
-
-ADD_DECISION = """
-INSERT INTO decisions (run, step, rule, why, memory, related, outcome, also)
-VALUES (:run, :step, :rule, :why, :memory, :related, :outcome, :also)
-"""
-
-DECIDED = """
-SELECT number, step, rule, why, memory, related, outcome, also
-FROM decisions
-WHERE run = :run
-  AND number > :after
-ORDER BY number
 LIMIT :limit
 """
 

@@ -41,15 +41,8 @@ SELECT value + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'entities'
 FROM further
 """
 
-INTRODUCE = """
-INSERT INTO entities (id, namespace, name, type, first_seen, last_seen)
-VALUES (:id, :namespace, :name, :type, :first, :last)
-"""
-
-ADD_ALIAS = """
-INSERT INTO aliases (namespace, alias, entity, name)
-VALUES (:namespace, :alias, :entity, :name)
-"""
+INTRODUCE = putting("entities", ("id", "namespace", "name", "type", "first_seen", "last_seen"))
+ADD_ALIAS = putting("aliases", ("namespace", "alias", "entity", "name"))
 
 ADD_WORD = """
 INSERT OR IGNORE INTO alias_words (namespace, word, alias)

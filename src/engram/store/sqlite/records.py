@@ -79,6 +79,16 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     return hint if is_ours else lambda part: part
 
 
+@cache
+def selecting(kind: type, table: str, rest: str = "") -> str:
+    """The statement that reads lines of a table whose columns are the fields of a kind of value.
+
+    >>> selecting(Spent, "costs", "ORDER BY model")[:32]
+    'SELECT component, model, calls, '
+    """
+    return f"SELECT {', '.join(one.name for one in fields(kind))} FROM {table} {rest}"  # noqa: S608
+
+
 class SmallTable:
     """A noun with a table of its own. Used by any thread but the writer's."""
 
@@ -94,6 +104,11 @@ class SmallTable:
     def _ask(self, sql: str, values: Mapping[str, Any] = NOTHING) -> list[Line]:
         with self._readers.lend() as db:
             return ask(db, sql, values)
+
+    def _values(self, kind: type[T], table: str, rest: str, **values: Any) -> list[T]:
+        """The lines of a table as the values that they stand for."""
+        sql = selecting(cast("Any", kind), table, rest)
+        return [value_of(kind, line) for line in self._ask(sql, values)]
 
     def _write(self, work: Callable[[Db], T]) -> T:
         """Write, and wait until it is on disk. Raises AccessDenied."""
@@ -149,13 +164,6 @@ class SqliteTokens(SmallTable):
 # Answers to writes that carried a key: kept sealed for a while, found again by caller and key.
 
 
-FIND = """
-SELECT caller, key, mark, status, sealed, at
-FROM answers
-WHERE caller = :caller
-  AND key = :key
-"""
-
 # The oldest beyond so many.
 FORGET_MORE = """
 DELETE FROM answers
@@ -175,8 +183,8 @@ class SqliteAnswers(SmallTable):
 
     def find(self, caller: str, key: str) -> KeptAnswer | None:
         """What was answered to this caller under this key."""
-        found = self._ask(FIND, {"caller": caller, "key": key})
-        return value_of(KeptAnswer, found[0]) if found else None
+        same = "WHERE caller = :caller AND key = :key"
+        return next(iter(self._values(KeptAnswer, "answers", same, caller=caller, key=key)), None)
 
     def keep(self, answer: KeptAnswer, before: datetime, most: int) -> None:
         """Keep one, and drop those before a time and those beyond so many."""
@@ -204,8 +212,7 @@ class SqliteTriggers(SmallTable):
 
     def known(self, access: Access) -> list[Trigger]:
         """Those of the places that the caller sees, oldest first. There are few of them in any file."""
-        lines = self._ask("SELECT id, words, pages, scope, created_at FROM triggers ORDER BY created_at, id")
-        kept = (value_of(Trigger, line) for line in lines)
+        kept = self._values(Trigger, "triggers", "ORDER BY created_at, id")
         return [trigger for trigger in kept if access.may_read(trigger.scope)]
 
     def remove(self, trigger_id: str) -> bool:

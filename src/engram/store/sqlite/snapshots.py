@@ -17,13 +17,6 @@ from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.records import SmallTable, column, columns, value_of
 from engram.store.sqlite.writer import SNAPSHOTS, Writer
 
-ONE = """
-SELECT session, agent, model, scope, saved_at, turns, slots, memories, body, awake
-FROM snapshots
-WHERE scope = :scope
-  AND session = :session
-"""
-
 ALL = """
 SELECT session, agent, model, scope, saved_at, turns, slots, memories, x'', awake
 FROM snapshots
@@ -93,8 +86,10 @@ class SqliteSnapshots(SmallTable):
 
     def get(self, session: str, scope: Scope) -> Snapshot | None:
         """The snapshot of a session of this very place."""
-        found = self._ask(ONE, {"scope": column(scope), "session": session})
-        return value_of(Snapshot, found[0]) if found else None
+        same = "WHERE scope = :scope AND session = :session"
+        return next(
+            iter(self._values(Snapshot, "snapshots", same, scope=column(scope), session=session)), None
+        )
 
     def known(self, access: Access) -> list[Snapshot]:
         """Those of the places where the caller may write, the latest first, without their bodies."""

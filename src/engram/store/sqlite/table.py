@@ -19,7 +19,7 @@ import numpy as np
 from engram.errors import EngramError
 from engram.lazily import dataclass
 from engram.model.memory import Kind, Status
-from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete_where, whole
+from engram.store.sqlite.connection import Db, Line, ask, ask_value, delete_where, putting, whole
 from engram.store.sqlite.segments import Segment, UnitLine, build, merged
 
 if TYPE_CHECKING:
@@ -71,10 +71,7 @@ COVERED = """
 SELECT EXISTS (SELECT 1 FROM blocks WHERE namespace = :namespace AND since < :upto AND upto > :since)
 """
 
-PUT_BLOCK = """
-INSERT INTO blocks (namespace, since, upto, first, last, body)
-VALUES (:namespace, :since, :upto, :first, :last, :body)
-"""
+PUT_BLOCK = putting("blocks", ("namespace", "since", "upto", "first", "last", "body"))
 
 RANGES = """
 SELECT since, upto
