@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -119,17 +120,8 @@ class NewPiece:
     """Whom the page is about."""
 
 
-@dataclass
-class Tellings:
-    """What has been done so far."""
-
-    created: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    forgotten: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    conflicts: list[SyncConflict] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+Gone = dict[str, list[tuple[str, str]]]
+"""Memories that are missing in the folder: where each stood, by file and key."""
 
 
 class FolderReader:
@@ -146,7 +138,8 @@ class FolderReader:
         self.access = caller.at(self.scope) if setup.scope else caller.access
         self.state = state
         self.full = full or not self.state.place or self._is_due()
-        self.told = Tellings()
+        self.done: defaultdict[str, list[Any]] = defaultdict(list)
+        """What has been done so far, by the names of the report."""
         self.dirty = False
         """Whether there is something new to keep about the files."""
         self.texts: dict[str, str] = {}
@@ -170,22 +163,17 @@ class FolderReader:
         """The memories that changed since the last sync; at first, all."""
         if not self.full:
             return self._since(self.state.place)
-        found = {
-            memory.id: memory
-            for memory in self.caller.tools.store.memories.every(View(self.access, ANY_STATUS))
-        }
-        self.cache |= found
-        return {*found, *self.state.places()}
+        every = self.caller.tools.store.memories.every(View(self.access, ANY_STATUS))
+        memories = {memory.id: memory for memory in every}
+        self.cache |= memories
+        return {*memories, *self.state.places()}
 
     def _since(self, place: str) -> set[str]:
-        found: set[str] = set()
+        changed: set[str] = set()
         while events := self.caller.tools.store.ledger.after(place, self.access, PAGE):
-            for event in events:
-                found.add(event.memory)
-                if event.related:
-                    found.add(event.related)
+            changed.update(id_ for event in events for id_ in (event.memory, event.related) if id_)
             place = events[-1].id
-        return found
+        return changed
 
     def _get(self, memory_id: str, *, again: bool = False) -> Memory | None:
         if again or memory_id not in self.cache:
@@ -213,26 +201,41 @@ class FolderReader:
             self.texts[path], self.stamps[path] = folder.read(self.root, path)
         return self.texts[path]
 
-    def _read(self) -> tuple[list[FileChange], list[NewPiece], dict[str, list[tuple[str, str]]]]:
+    def _readable(self, path: str) -> str | None:
+        """The text of a file; None for one that cannot be read, which is told."""
+        try:
+            return self._text(path)
+        except WorkspaceError as error:
+            self.done["problems"].append(error.message)
+            return None
+
+    def _pieces(self, kind: str, text: str, known: KnownFile) -> list[Piece]:
+        """The pieces of a text, list items under the keys that they had."""
+        pieces = KINDS[kind].pieces(text)
+        return keep_keys(_by_key(known), pieces) if kind in ITEMS else pieces
+
+    def _fields(self, path: str, kind: str, memory: Memory) -> Fields:
+        """What a file says of a memory as it is now."""
+        return fields_of(kind, memory, self._page_name(path, kind))
+
+    def _read(self) -> tuple[list[FileChange], list[NewPiece], Gone]:
         """What changed in files, what is new there, and which pieces are gone."""
         changes: list[FileChange] = []
         new: list[NewPiece] = []
-        gone: dict[str, list[tuple[str, str]]] = {}
+        gone: Gone = {}
         for path in sorted(self.stamps):
             kind = kind_of(path, self.setup.layouts)
             file = self.state.files.get(path)
             if not kind or (file is not None and file.stamp == self.stamps[path] and not self.full):
                 continue
-            try:
-                text = self._text(path)
-            except WorkspaceError as error:
-                self.told.problems.append(error.message)
+            text = self._readable(path)
+            if text is None:
                 continue
             if file is not None and file.digest == digest(text):
                 file.stamp = self.stamps[path]
                 self.dirty = True
-                continue
-            self._compare(path, kind, text, file or KnownFile(kind), (changes, new, gone))
+            else:
+                self._compare(path, kind, text, file or KnownFile(kind), (changes, new, gone))
         for path, file in [*self.state.files.items()]:
             if file.kind and not kind_of(path, self.setup.layouts):
                 del self.state.files[path]  # of a layout that is kept no longer: its files are theirs
@@ -248,13 +251,11 @@ class FolderReader:
         kind: str,
         text: str,
         known: KnownFile,
-        into: tuple[list[FileChange], list[NewPiece], dict[str, list[tuple[str, str]]]],
+        into: tuple[list[FileChange], list[NewPiece], Gone],
     ) -> None:
         changes, new, gone = into
-        pieces = KINDS[kind].pieces(text)
+        pieces = self._pieces(kind, text, known)
         name = notes.entity_name(text)[0] if kind == "facts" and path.count("/") else ""
-        if kind in ITEMS:
-            pieces = keep_keys({key: known_piece.file for key, known_piece in known.pieces.items()}, pieces)
         for piece in pieces:
             before = known.pieces.get(piece.key)
             if before is None:
@@ -265,11 +266,8 @@ class FolderReader:
         for key, before in [*known.pieces.items()]:
             if key in there or before.old:
                 continue
-            former = [
-                k
-                for k, known_piece in known.pieces.items()
-                if known_piece.old and known_piece.memory == before.memory and k in there
-            ]
+            same = {key for key, piece in known.pieces.items() if piece.old and piece.memory == before.memory}
+            former = same & there.keys()
             if former:
                 # The last word was taken away: what it had superseded holds again.
                 was = known.pieces[max(former)]
@@ -283,9 +281,7 @@ class FolderReader:
         file.stamp, file.digest = self.stamps[path], digest(text)
         self.dirty = True
 
-    def _follow_moves(
-        self, changes: list[FileChange], new: list[NewPiece], gone: dict[str, list[tuple[str, str]]]
-    ) -> None:
+    def _follow_moves(self, changes: list[FileChange], new: list[NewPiece], gone: Gone) -> None:
         """A file that stands elsewhere now was moved, not deleted and written anew."""
         for item in [*new]:
             if item.kind != "note" or not item.piece.notes.get("id"):
@@ -305,14 +301,12 @@ class FolderReader:
             if memory_id in gone and not gone[memory_id]:
                 del gone[memory_id]
 
-    def _believed(
-        self, gone: dict[str, list[tuple[str, str]]], *, accept_deletions: bool
-    ) -> dict[str, list[tuple[str, str]]]:
+    def _believed(self, gone: Gone, *, accept_deletions: bool) -> Gone:
         """What is gone, unless so much is gone at once that something else must have happened."""
         known = len(self.state.places())
         if accept_deletions or len(gone) <= FEW or len(gone) <= known * MOST_GONE:
             return gone
-        self.told.problems.append(
+        self.done["problems"].append(
             f"{len(gone):,} of {known:,} memories are missing in the folder at once: nothing was forgotten, "
             "and their files are written again. If it was meant, delete them and sync with accept_deletions."
         )
@@ -325,15 +319,12 @@ class FolderReader:
     def _create(self, new: Sequence[NewPiece]) -> None:
         """Bring in what files have and the memory lacks: first what has an id, then list items."""
         good = [piece for piece in new if not piece.piece.clash]
-        told = self._events_told() if any(piece.kind in LINES for piece in good) else []
-        by_id = {str(record["id"]): record for record in ledger.records(told)}
-        named = [piece for piece in good if piece.kind in LINES or piece.kind == "note"]
-        fresh = [piece for piece in named if not self._bind(piece)]
+        events = self._events_told() if any(item.kind in LINES for item in good) else []
+        by_id = {str(record["id"]): record for record in ledger.records(events)}
+        named = [item for item in good if item.kind in LINES or item.kind == "note"]
+        fresh = [item for item in named if not self._bind(item)]
         self._bring_in(
-            [
-                (piece, by_id[piece.piece.key] if piece.kind in LINES else self._record(piece))
-                for piece in fresh
-            ]
+            [(item, by_id[item.piece.key] if item.kind in LINES else self._record(item)) for item in fresh]
         )
         pages: list[tuple[NewPiece, dict[str, Any]]] = []
         for item in good:
@@ -397,23 +388,19 @@ class FolderReader:
     def _bring_in(self, records: Sequence[tuple[NewPiece, dict[str, Any]]]) -> None:
         if not records:
             return
-        placed = [
-            (record if not self.setup.scope else {**record, "scope": plain(self.scope)})
-            for _, record in records
-        ]
-        done = import_records(self.caller, placed)
-        for refusal in done.refused:
-            piece = records[refusal.index][0]
-            self.told.problems.append(f"{piece.path}: {refusal.error.message}")
-        fresh = set(done.taken)
-        for index, memory_id in enumerate(done.ids):
-            piece = records[index][0]
+        scope = {"scope": plain(self.scope)} if self.setup.scope else {}
+        imported = import_records(self.caller, [{**record, **scope} for _, record in records])
+        for refusal in imported.refused:
+            item = records[refusal.index][0]
+            self.done["problems"].append(f"{item.path}: {refusal.error.message}")
+        fresh = set(imported.taken)
+        for (item, _), memory_id in zip(records, imported.ids, strict=True):
             memory = self._get(memory_id, again=True) if memory_id else None
             if memory is None:
                 continue
             if memory_id in fresh:
-                self.told.created.append(memory_id)
-            self._know(piece, memory)
+                self.done["created"].append(memory_id)
+            self._know(item, memory)
 
     def _know(self, item: NewPiece, memory: Memory) -> None:
         own = Known(memory.id, dict(item.piece.fields), fields_of(item.kind, memory, item.name), own=True)
@@ -438,16 +425,14 @@ class FolderReader:
                 placed = replace(draft, scope=self.scope) if self.setup.scope else self.caller.mine(draft)
                 receipt = self.caller.write([placed])[0]
                 memory = receipt.memory
-                self.told.created.append(memory.id)
+                self.done["created"].append(memory.id)
                 self.touched.update(filter(None, (memory.id, receipt.other)))
             verified = written_moment(item.piece.fields.get("verified_at"))
             if verified and (memory.verified_at is None or memory.verified_at.date() != verified.date()):
-                because = f"verified in {item.path}"
-                memory = change.revise(
-                    memory.id, {"verified_at": verified}, self.caller.tools, ACTOR, because
-                )
+                changes, because = {"verified_at": verified}, f"verified in {item.path}"
+                memory = change.revise(memory.id, changes, self.caller.tools, ACTOR, because)
         except InvalidInput as error:
-            self.told.problems.append(f"{item.path}: {error.message}")
+            self.done["problems"].append(f"{item.path}: {error.message}")
             return
         self.cache[memory.id] = memory
         self._know(item, memory)
@@ -481,39 +466,36 @@ class FolderReader:
         record = notes.item_record(item.piece, item.name, item.path)
         if record is None:
             return None
-        time_ = written_moment(record.get("event_time"))
-        told = {"category": record["category"], "details": record["details"], "event_time": time_}
-        if item.name == "":
-            told["category"] = None
-        return Draft(str(record["content"]), **told)
+        return Draft(
+            str(record["content"]),
+            category=record["category"] if item.name else None,
+            details=record["details"],
+            event_time=written_moment(record.get("event_time")),
+        )
 
     def _same(self, content: str) -> Memory | None:
         words = content_hash(content)
         return self.caller.tools.store.write(lambda unit: unit.same_content(words, self.scope), ACTOR)
 
-    def _apply(self, changes: Sequence[FileChange], gone: Mapping[str, list[tuple[str, str]]]) -> None:
-        grouped: dict[str, list[FileChange]] = {}
+    def _apply(self, changes: Sequence[FileChange], gone: Gone) -> None:
+        by_memory: dict[str, list[FileChange]] = {}
         for one in changes:
-            grouped.setdefault(one.known.memory, []).append(one)
-        for memory_id, some in grouped.items():
+            by_memory.setdefault(one.known.memory, []).append(one)
+        for memory_id, changed in by_memory.items():
             self.touched.add(memory_id)
             memory = self._get(memory_id, again=True)
-            if memory is None:  # it was erased: what a person wrote is a new statement
-                for one in some:
+            if memory is not None:
+                self._merge(memory, changed)
+            else:  # it was erased: what a person wrote is a new statement
+                for one in changed:
                     self._revive(one)
-                continue
-            self._merge(memory, some)
         for memory_id, places in gone.items():
-            self._forget(memory_id, places, edited=memory_id in grouped)
+            self._forget(memory_id, places, edited=memory_id in by_memory)
 
     def _revive(self, one: FileChange) -> None:
         del self.state.files[one.path].pieces[one.piece.key]
-        new = NewPiece(
-            one.path,
-            one.kind,
-            replace(one.piece, notes={k: v for k, v in one.piece.notes.items() if k != "id"}),
-        )
-        self._create([new])
+        without_id = {name: value for name, value in one.piece.notes.items() if name != "id"}
+        self._create([NewPiece(one.path, one.kind, replace(one.piece, notes=without_id))])
 
     def _merge(self, memory: Memory, changes: Sequence[FileChange]) -> None:
         """Take over what a person changed; what changed on both sides is shown instead."""
@@ -541,9 +523,9 @@ class FolderReader:
                     changes["status"] = Status.ACTIVE  # who edits it wants it
                 because = f"edited in {one.path}"
                 memory = change.revise(memory.id, changes, self.caller.tools, ACTOR, because)
-                self.told.updated.append(memory.id)
+                self.done["updated"].append(memory.id)
         except InvalidInput as error:
-            self.told.problems.append(f"{one.path}: {error.message}")
+            self.done["problems"].append(f"{one.path}: {error.message}")
             return
         self.cache[memory.id] = memory
         # What the person did not touch is as it was agreed on: a change there still has to reach the file.
@@ -558,7 +540,7 @@ class FolderReader:
         one.known.clash = other.id
         names = " and ".join(sorted(clashing))
         because = f"{names} changed both in {one.path} and in the memory"
-        self.told.conflicts.append(SyncConflict(one.path, memory.id, because, other.id))
+        self.done["conflicts"].append(SyncConflict(one.path, memory.id, because, other.id))
         self.touched |= {memory.id, other.id}
         mind = fields_of(one.kind, memory, name)
         if one.kind == "event":
@@ -587,13 +569,13 @@ class FolderReader:
             "details": {"file": one.path},
             "edges": [{"target": memory.id, "type": str(EdgeType.CONTRADICTS)}],
         }
-        done = import_records(self.caller, [record])
-        if done.refused:
-            raise done.refused[0].error
-        found = self._get(done.ids[0], again=True)
-        if found is None:
-            raise NotFound(done.ids[0])
-        return found
+        imported = import_records(self.caller, [record])
+        if imported.refused:
+            raise imported.refused[0].error
+        other = self._get(imported.ids[0], again=True)
+        if other is None:
+            raise NotFound(imported.ids[0])
+        return other
 
     def _choose(self, one: FileChange) -> None:
         """Two versions stood in the file. Once a person has left one of them, that holds."""
@@ -636,12 +618,11 @@ class FolderReader:
         self.touched.add(memory.id)
         if piece is None or not piece.clash:
             return
-        fields = fields_of(file.kind, memory, self._page_name(path, file.kind))
-        known.mind = fields
-        told: Fields = piece.notes
+        known.mind = fields = self._fields(path, file.kind, memory)
+        beside: Fields = piece.notes
         if file.kind == "note":
-            told = notes.note_notes(memory, self.caller.tools.store.relations.of(memory.id, self.access))
-        self._edit(path, Edit(piece, {**piece.fields, **fields}, told), known)
+            beside = notes.note_notes(memory, self.caller.tools.store.relations.of(memory.id, self.access))
+        self._edit(path, Edit(piece, {**piece.fields, **fields}, beside), known)
         self._where = None
 
     def _is_contradicted(self, one: str, two: str) -> bool:
@@ -662,30 +643,28 @@ class FolderReader:
         self.touched.add(memory_id)
         if memory is None:
             return
-        if memory.status not in STANDING or kinds <= {"extract", "archived"}:
-            if not kinds <= {"extract", "archived"}:
-                self.state.dismissed.add(memory_id)
-            return
-        if edited:
+        only_logged = kinds <= {"extract", "archived"}
+        if memory.status not in STANDING and not only_logged:
+            self.state.dismissed.add(memory_id)
+        if memory.status not in STANDING or only_logged or edited:
             return
         moved = [path for path, known_piece in known if self._has_moved(memory, path, known_piece)]
         if moved:
             because = f"it was deleted in {moved[0]} while it changed in the memory: it is written again"
-            self.told.conflicts.append(SyncConflict(moved[0], memory_id, because))
+            self.done["conflicts"].append(SyncConflict(moved[0], memory_id, because))
             return
         because = f"deleted in {known[0][0]}" if known else "deleted in the folder"
         try:
             change.set_status(memory_id, Status.ARCHIVED, self.caller.tools, ACTOR, because)
         except InvalidInput as error:
-            self.told.problems.append(f"{places[0][0]}: {error.message}")
+            self.done["problems"].append(f"{places[0][0]}: {error.message}")
             return
         self.state.dismissed.add(memory_id)
-        self.told.forgotten.append(memory_id)
+        self.done["forgotten"].append(memory_id)
         self._get(memory_id, again=True)
 
     def _has_moved(self, memory: Memory, path: str, known: Known) -> bool:
-        kind = self.state.files[path].kind
-        mind = fields_of(kind, memory, self._page_name(path, kind))
+        mind = self._fields(path, self.state.files[path].kind, memory)
         return mind.get("content") != known.agreed.get("content")
 
     def _page_name(self, path: str, kind: str) -> str:
@@ -694,27 +673,26 @@ class FolderReader:
         return notes.entity_name(self._text(path))[0]
 
     def _piece(self, path: str, file: KnownFile, key: str) -> Piece | None:
-        pieces = KINDS[file.kind].pieces(self._text(path))
-        if file.kind in ITEMS:
-            pieces = keep_keys({k: known_piece.file for k, known_piece in file.pieces.items()}, pieces)
+        pieces = self._pieces(file.kind, self._text(path), file)
         return next((piece for piece in pieces if piece.key == key), None)
 
     def _edit(self, path: str, edit: Edit, known: Known | None) -> None:
-        some = self.edits.setdefault(path, [])
-        if edit.piece is not None:
-            some[:] = [
-                pair
-                for pair in some
-                if pair[0].piece is None
-                or pair[0].piece.span != edit.piece.span
-                or pair[0].piece.key != edit.piece.key
-            ]
-        some.append((edit, known))
+        def place(one: Edit) -> object:
+            return None if one.piece is None else (one.piece.span, one.piece.key)
+
+        others = self.edits.get(path, ())
+        kept = [pair for pair in others if edit.piece is None or place(pair[0]) != place(edit)]
+        self.edits[path] = [*kept, (edit, known)]
 
 
 def age_of(memory: Memory | None) -> float:
     """When a memory was made, to sort by."""
     return memory.created_at.timestamp() if memory is not None else 0.0
+
+
+def _by_key(file: KnownFile) -> dict[str, Fields]:
+    """What the file says in each of its pieces."""
+    return {key: piece.file for key, piece in file.pieces.items()}
 
 
 def _differs(now: Fields, before: Fields) -> bool:

@@ -85,7 +85,7 @@ class FolderSync(FolderReader):
         for memory_id in sorted(self.touched, key=lambda one: (age_of(memories[one]), keys.get(one, 0), one)):
             self._place(memory_id)
         self._write()
-        moved = bool(self.touched or self.told.written or self.told.removed or self.dirty)
+        moved = bool(self.touched or self.done["written"] or self.done["removed"] or self.dirty)
         if moved or self.full or self._new_day():
             self._views()
         # What this sync itself wrote to the memory needs no second look.
@@ -164,8 +164,7 @@ class FolderSync(FolderReader):
         file = self.state.files[path]
         if known.clash or known.old or file.kind == "extract" or path not in self.stamps:
             return
-        name = self._page_name(path, file.kind)
-        mind = fields_of(file.kind, memory, name)
+        mind = self._fields(path, file.kind, memory)
         moved = {f: v for f, v in mind.items() if v != known.agreed.get(f)}
         if file.kind == "note":
             place = layout.note_place(memory, edges, path)
@@ -220,7 +219,7 @@ class FolderSync(FolderReader):
             )
             if folder.remove(self.root, path, self.stamps.get(path)):
                 self.state.files.pop(path, None)
-                self.told.removed.append(path)
+                self.done["removed"].append(path)
             self._where = None
 
     def _missing(
@@ -291,31 +290,24 @@ class FolderSync(FolderReader):
 
     def _write_file(self, path: str, some: Sequence[tuple[Edit, Known | None]]) -> None:
         kind = kind_of(path, self.setup.layouts)
-        try:
-            before = self._text(path) if path in self.stamps else self._head(path, kind)
-        except WorkspaceError as error:
-            self.told.problems.append(error.message)
+        head = f"# {Path(path).stem}\n" if kind == "extract" else ""
+        before = self._readable(path) if path in self.stamps else head
+        if before is None:
             return
         text = KINDS[kind].edited(before, [edit for edit, _ in some])
         file = self.state.files.get(path) or KnownFile(kind)
         if not text.strip():
             if path not in self.stamps or folder.remove(self.root, path, self.stamps.get(path)):
-                self.told.removed.append(path)
+                self.done["removed"].append(path)
                 self.state.files.pop(path, None)
             return
         if not self._put(path, text, self.stamps.get(path)):
-            self.told.problems.append(
-                f"{path} was saved by somebody meanwhile: it is looked at again the next time."
-            )
+            problem = f"{path} was saved by somebody meanwhile: it is looked at again the next time."
+            self.done["problems"].append(problem)
             return
         fresh = self._known_file(kind, path, text)
         fresh.pieces = self._rekeyed(kind, text, file, some)
         self.state.files[path] = fresh
-
-    def _head(self, path: str, kind: str) -> str:
-        if kind == "extract":
-            return f"# {Path(path).stem}\n"
-        return ""
 
     def _rekeyed(
         self, kind: str, text: str, file: KnownFile, some: Sequence[tuple[Edit, Known | None]]
@@ -334,14 +326,11 @@ class FolderSync(FolderReader):
             elif piece.key in file.pieces and piece.key not in edited:
                 known = file.pieces[piece.key]
             else:
-                found = (
-                    keep_keys({k: o.file for k, o in file.pieces.items() if k not in edited}, [piece])[0].key
-                    if kind in ITEMS
-                    else ""
-                )
-                if found not in file.pieces:
+                unedited = {key: old.file for key, old in file.pieces.items() if key not in edited}
+                former = keep_keys(unedited, [piece])[0].key if kind in ITEMS else ""
+                if former not in file.pieces:
                     continue
-                known = file.pieces[found]
+                known = file.pieces[former]
             known.mind = known.agreed
             known.file = dict(piece.fields)
             mine[piece.key] = known
@@ -364,12 +353,12 @@ class FolderSync(FolderReader):
         try:
             stamp = folder.write(self.root, path, text, known, durable=path == LEDGER_FILE)
         except (OSError, WorkspaceError) as error:
-            self.told.problems.append(f"{path} could not be written: {error}")
+            self.done["problems"].append(f"{path} could not be written: {error}")
             return False
         if stamp is None:
             return False
         self.texts[path], self.stamps[path] = text, stamp
-        self.told.written.append(path)
+        self.done["written"].append(path)
         return True
 
     def _compact(self) -> None:
@@ -391,8 +380,8 @@ class FolderSync(FolderReader):
         lines = [line for line in text.split("\n") if line_id(line) not in left]
         if self._put(LEDGER_FILE, "\n".join(lines), self.stamps[LEDGER_FILE]):
             file = self.state.files[LEDGER_FILE]
-            self._know_archived({key: known_piece for key, known_piece in file.pieces.items() if key in left})
-            file.pieces = {key: known_piece for key, known_piece in file.pieces.items() if key not in left}
+            self._know_archived({key: piece for key, piece in file.pieces.items() if key in left})
+            file.pieces = {key: piece for key, piece in file.pieces.items() if key not in left}
             file.stamp, file.digest = self.stamps[LEDGER_FILE], digest(self.texts[LEDGER_FILE])
             self._where = None
 
@@ -402,7 +391,7 @@ class FolderSync(FolderReader):
                 text = self._text(path)
                 file = self.state.files.setdefault(path, KnownFile("archived"))
                 ids = {str(one["id"]) for one in ledger.events_in(text)}
-                file.pieces.update({key: known_piece for key, known_piece in moved.items() if key in ids})
+                file.pieces.update({key: piece for key, piece in moved.items() if key in ids})
                 file.stamp, file.digest = self.stamps[path], digest(text)
 
     def _archive(self, events: Sequence[Mapping[str, Any]]) -> bool:
@@ -432,7 +421,7 @@ class FolderSync(FolderReader):
             there = folder.read(self.root, aside)[0] if folder.stamp(self.root, aside) else ""
             self._put(aside, there + damaged, folder.stamp(self.root, aside))
         self._put(LEDGER_FILE, text, self.stamps[LEDGER_FILE])
-        self.told.problems += [f"repaired: {one}" for one in told]
+        self.done["problems"] += [f"repaired: {mended}" for mended in told]
 
     def _new_day(self) -> bool:
         pack = self.state.files.get(layout.PACK_FILE)
@@ -456,13 +445,9 @@ class FolderSync(FolderReader):
     def _view(self, path: str, text: str) -> None:
         """Write a page that is only written; lines that somebody added to it are kept."""
         file = self.state.files.get(path)
-        here = ""
-        if path in self.stamps:
-            try:
-                here = self._text(path)
-            except WorkspaceError as error:
-                self.told.problems.append(error.message)
-                return
+        here = self._readable(path) if path in self.stamps else ""
+        if here is None:
+            return
         bare = text
         if path == layout.INTEGRITY_LOG:
             text = views.log_with(here, text)
@@ -484,19 +469,15 @@ class FolderSync(FolderReader):
         if file is not None and any(known.clash for known in file.pieces.values()):
             return
         there = page.path in self.stamps
-        try:
-            text = self._text(page.path) if there else page.head
-        except WorkspaceError as error:
-            self.told.problems.append(error.message)
+        text = self._readable(page.path) if there else page.head
+        if text is None:
             return
         file = file or KnownFile("facts")
         name = notes.entity_name(text)[0] if "/" in page.path else ""
         shown = {known.memory for known in file.pieces.values()}
         edits: list[tuple[Edit, Known | None]] = []
         wanted = {memory.id for memory, _ in page.items}
-        pieces = keep_keys(
-            {k: known_piece.file for k, known_piece in file.pieces.items()}, KINDS["facts"].pieces(text)
-        )
+        pieces = self._pieces("facts", text, file)
         for piece in pieces:
             known = file.pieces.get(piece.key)
             if known is not None and known.memory not in wanted and not known.own:
@@ -506,15 +487,13 @@ class FolderSync(FolderReader):
             fields = fields_of("facts", memory, name)
             if memory.id in shown or fields["content"] in taken or not self._wanted(memory):
                 continue
-            source = self.events.of.get(memory.id, "")
-            edits.append(
-                (Edit(None, fields, {"section": section, "source": source}), Known(memory.id, fields))
-            )
+            beside = {"section": section, "source": self.events.of.get(memory.id, "")}
+            edits.append((Edit(None, fields, beside), Known(memory.id, fields)))
         if not (page.items or there) or (there and not edits):
             return
         fresh = KINDS["facts"].edited(text, [edit for edit, _ in edits]) if edits else text
         gone = {edit.piece.key for edit, _ in edits if edit.piece is not None and edit.fields is None}
-        file.pieces = {key: known_piece for key, known_piece in file.pieces.items() if key not in gone}
+        file.pieces = {key: piece for key, piece in file.pieces.items() if key not in gone}
         if self._put(page.path, fresh, self.stamps.get(page.path)):
             made = self._known_file("facts", page.path, fresh)
             made.pieces = self._rekeyed("facts", fresh, file, edits)
@@ -523,14 +502,13 @@ class FolderSync(FolderReader):
     def _dry_report(
         self, changes: Sequence[FileChange], new: Sequence[NewPiece], gone: Mapping[str, Any]
     ) -> SyncReport:
-        told = self.told
-        told.created = [f"{item.path}: {str(item.piece.fields['content'])[:80]}" for item in new]
-        told.updated, told.forgotten = [change.known.memory for change in changes], [*gone]
+        self.done["created"] = [f"{item.path}: {str(item.piece.fields['content'])[:80]}" for item in new]
+        self.done |= {"updated": [change.known.memory for change in changes], "forgotten": [*gone]}
         return replace(self._report(), conflicts=(), dry=True)
 
     def _report(self) -> SyncReport:
-        told: dict[str, Any] = {name: tuple(dict.fromkeys(some)) for name, some in vars(self.told).items()}
         # A conflict is told as long as nobody has settled it.
-        every = (*open_conflicts(self.state), *told.pop("conflicts"))
-        waiting = {(one.path, one.memory): one for one in every}
-        return SyncReport(str(self.root), **told, conflicts=tuple(waiting.values()), files=len(self.stamps))
+        every = (*open_conflicts(self.state), *self.done.pop("conflicts", ()))
+        waiting = {(conflict.path, conflict.memory): conflict for conflict in every}
+        done: dict[str, Any] = {name: tuple(dict.fromkeys(items)) for name, items in self.done.items()}
+        return SyncReport(str(self.root), **done, conflicts=tuple(waiting.values()), files=len(self.stamps))
