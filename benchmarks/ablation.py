@@ -1,6 +1,6 @@
 """What each idea of recall is worth: one part is switched off at a time, and LoCoMo is asked again.
 
-    python benchmarks/ablation.py --data FILE > benchmarks/results/locomo-ablation.md
+    python benchmarks/ablation.py --data FILE
 
 Runs `engram bench locomo` once a line, with the settings it names; what is in capitals is a constant of
 the program, changed for that one run.
@@ -53,8 +53,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", required=True)
     data = parser.parse_args().data
-    print("# What each idea is worth on LoCoMo (development half, base install)\n")
-    print("`python benchmarks/ablation.py --data FILE`; evidence recall, n = 1,018 questions.\n")
     print("| variant | R@5 | R@10 | R@20 | " + " | ".join(CATEGORIES) + " (R@10) | settings |")
     print("|---|---|---|---|" + "---|" * (len(CATEGORIES) + 1))
     for name, settings in VARIANTS:

@@ -1,6 +1,6 @@
 """The relevance floor: how many questions about this conversation, and about another one, get an answer.
 
-    python benchmarks/floor.py --data FILE > benchmarks/results/floor.md
+    python benchmarks/floor.py --data FILE
 
 Each LoCoMo conversation is asked its own answerable questions and those of the next conversation, which
 nothing in it answers. A good floor lets nearly all of the first through and few of the second.
@@ -31,11 +31,9 @@ def main() -> None:
             memory.remember_many([document.draft for document in here.documents])
             own += [_best(memory, ask.text) for ask in here.asks[:QUESTIONS] if ask.answerable]
             foreign += [_best(memory, ask.text) for ask in other.asks[:QUESTIONS] if ask.answerable]
-    print("# The relevance floor\n")
     print(
-        f"`python benchmarks/floor.py --data FILE`; {len(own)} own questions, {len(foreign)} foreign ones.\n"
+        f"| floor | {len(own)} own questions answered | {len(foreign)} foreign ones answered |\n|---|---|---|"
     )
-    print("| floor | own questions answered | foreign ones answered |\n|---|---|---|")
     for floor in FLOORS:
         print(f"| {floor} | {_share(own, floor):.3f} | {_share(foreign, floor):.3f} |")
 

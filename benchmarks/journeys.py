@@ -25,16 +25,6 @@ from engram.server.mcp.serving import mount
 from engram.testing import HashEmbedder
 
 OURS = str(Path(engram.__file__).parent)
-RESULTS = Path(__file__).parent / "results" / "journeys.md"
-BEFORE = {
-    "remember": (745, 313, 66),
-    "observe": (15_839, 582, 93),
-    "recall": (1_097, 438, 85),
-    "consolidate": (5_746, 722, 140),
-    "GET /v1/count": (133, 81, 21),
-    "MCP memory_store": (988, 450, 94),
-}
-"""Calls, functions and files before the operations were described once, by the same trace."""
 
 
 class Trace:
@@ -131,22 +121,13 @@ def served() -> dict[str, Trace]:
 
 
 def main() -> None:
-    """Trace, and write the page."""
+    """Trace, and print the table."""
     threading.setprofile(WATCH)
     sys.setprofile(WATCH)
-    lines = ["# Six journeys", "", __doc__.partition("\n")[0], ""]
-    lines += [
-        "| journey | calls before | now | functions before | now | files before | now | hops now |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    print("| call | calls | functions | files | hops |\n|---|---|---|---|---|")
     for name, trace in {**library(), **served()}.items():
         calls, functions, files, hops = trace.row
-        was = BEFORE[name]
-        lines.append(
-            f"| {name} | {was[0]:,} | {calls:,} | {was[1]} | {functions} | {was[2]} | {files} | {hops} |"
-        )
-    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(RESULTS.read_text(encoding="utf-8"))
+        print(f"| {name} | {calls:,} | {functions} | {files} | {hops} |")
 
 
 if __name__ == "__main__":

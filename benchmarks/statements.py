@@ -1,6 +1,6 @@
 """How good the statements are that the rules take out of messages: precision and recall by language.
 
-    python -m benchmarks.statements [--wrong] > benchmarks/results/statements.md
+    python -m benchmarks.statements [--wrong]
 
 Runs over the set written by hand, `tests/capture/data/messages.jsonl`; how a produced statement is compared
 with an expected one stands in `tests/capture/scoring.py`.
@@ -23,8 +23,6 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="list every miss and every false statement")
     options = parser.parse_args()
     results = outcomes(options.data)
-    print("# Statements by rules, on the set written by hand\n")
-    print("`python -m benchmarks.statements`; no model, `tests/capture/data/messages.jsonl`.\n")
     print("| language | messages | expected | found | recall | produced | true | precision |")
     print("|---|---|---|---|---|---|---|---|")
     for language in LANGUAGES:
