@@ -61,11 +61,14 @@ class StoreConfig:
     synchronous: str = choice(
         "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate"
     )
-    backups: int = number(3, 0, 100, "backups kept of those made by themselves, one a day; 0: none")
+    backups: int = number(3, 0, 100, "daily backups that are kept; 0: none are made")
     open_files: int = number(32, 1, 10_000, "files of a folder that are open at a time")
-    audit_days: int = number(365, 0, 36_500, "days that it is kept who looked; 0: for good")
+    audit_days: int = number(365, 0, 36_500, "days the audit is kept; 0: for good")
     in_memory: int = number(
-        1_500_000, 0, 1_000_000_000, "PostgreSQL: memories of a namespace that recall holds in memory"
+        1_500_000,
+        0,
+        1_000_000_000,
+        "PostgreSQL: up to so many memories of a namespace are searched in memory",
     )
 
 
@@ -78,7 +81,7 @@ class EmbedConfig:
     base_url: str = words("", "address of an OpenAI-compatible or Ollama service")
     api_key: str = words("", "key for that service; better given by the environment")
     path: str = words("", "folder of a transformer model in ONNX form")
-    query_prefix: str = words("auto", "what a remote model wants before a question; auto: by its name")
+    query_prefix: str = words("auto", "words a remote model needs before a question; auto: known by its name")
     document_prefix: str = words("auto", "the same before a document")
     timeout_s: float = number(10.0, 0.1, 600, "how long a remote call may take")
     batch: int = number(256, 1, 4_096, "texts embedded in one go")
@@ -102,27 +105,25 @@ class LlmConfig:
     )
     fallback_model: str = words("", "the model to ask when the first one fails; empty: none")
     timeout_s: float = number(30.0, 0.1, 600, "how long a call may take")
-    retries: int = number(1, 0, 5, "times a call that failed for the moment is tried again")
-    answer_tokens: int = number(2_000, 16, 100_000, "tokens of an answer at most")
+    retries: int = number(1, 0, 5, "how often a failed call is tried again")
+    answer_tokens: int = number(2_000, 16, 100_000, "most tokens of an answer")
     context_tokens: int = number(
         32_000, 1_000, 10_000_000, "tokens the model takes in; reasoning uses half of them"
     )
     daily_tokens: int = number(
-        500_000, 0, 1_000_000_000, "tokens of all calls of a day (UTC) at most; 0: no limit", "layers"
+        500_000, 0, 1_000_000_000, "most tokens of all calls of a day (UTC); 0: no limit", "layers"
     )
     prompt_price: float = number(0.0, 0, 10_000, "US dollars for a million tokens asked; 0: by the table")
     answer_price: float = number(0.0, 0, 10_000, "US dollars for a million tokens answered; 0: by the table")
-    rest_s: float = number(30.0, 0, 3_600, "seconds a service that failed is left alone")
+    rest_s: float = number(30.0, 0, 3_600, "seconds to leave a service alone after it failed")
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureConfig:
     """What is made of a conversation."""
 
-    buffer_turns: int = number(
-        5, 1, 1_000, "turns that wait at most before memories are made of them", "files"
-    )
-    buffer_minutes: float = number(10.0, 0, 10_080, "minutes that the oldest of them waits at most", "files")
+    buffer_turns: int = number(5, 1, 1_000, "most turns that wait before they are read", "files")
+    buffer_minutes: float = number(10.0, 0, 10_080, "most minutes that the oldest of them waits", "files")
     assistant: str = choice(
         "signals",
         ("off", "signals", "all"),
@@ -133,7 +134,7 @@ class CaptureConfig:
         0.40, 0, 1, "confidence under which a memory expires by itself", "files"
     )
     speculative_days: int = number(30, 1, 3_650, "days until such a memory expires unless confirmed", "files")
-    links: str = choice("on", ("off", "on"), "whether new memories are linked to like ones by themselves")
+    links: str = choice("on", ("off", "on"), "whether new memories are linked to similar ones")
 
 
 RERANKS = ("none", "mmr", "rrf", "rrf_then_mmr", "cross_encoder", "model")
@@ -144,40 +145,44 @@ RERANKS = ("none", "mmr", "rrf", "rrf_then_mmr", "cross_encoder", "model")
 class RecallConfig:
     """How a question is answered."""
 
-    limit: int = number(10, 1, 500, "how many hits come back unless the caller says")
+    limit: int = number(10, 1, 500, "how many hits come back unless the caller says otherwise")
     processes: int = number(
         0, 0, 64, "processes that recall beside this one while several ask at once; 0: none"
     )
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
-    vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
+    vector_weight: float = number(
+        1.0, 0, 10, "weight of the cosine, for each standard deviation above the noise", "measured"
+    )
     relevance_floor: float = number(
         0.26,
         0,
         1,
-        "relevance that lets a hit in by itself; other evidence may, too: nothing only when none speaks",
+        "relevance that lets a memory in by itself; other evidence may do so below it",
         "measured",
     )
     stale: str = choice(
         "weigh",
         ("weigh", "leave out"),
-        "whether what has gone stale counts less, or is not shown",
+        "whether stale memories count less, or are not shown",
         "files",
     )
     cold: str = choice(
         "as the rest",
         ("as the rest", "last"),
-        "where what is old and little worth stands: as it fits, or behind all that is worth more",
+        "where old memories of little worth stand: where they fit, or behind the rest",
         "files",
     )
-    suppress_days: int = number(90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions")
-    rerank: str = choice("mmr", RERANKS, "how the list is put in order once more, near-duplicates apart")
+    suppress_days: int = number(
+        90, 0, 3_650, "days that 'not helpful' keeps a memory out of similar questions"
+    )
+    rerank: str = choice("mmr", RERANKS, "how hits are put in order once more")
     auto_rerank: str = choice(
         "off",
         ("off", "rrf", "rrf_then_mmr", "cross_encoder"),
         "a reranking tried beside the plain order and switched on for the kinds of question it helps",
         "cortex",
     )
-    channels: str = words("", "channels of installed extensions that search too, with commas between")
+    channels: str = words("", "channels of installed extensions that search too, separated by commas")
     profile: str = choice(
         "default", ("default", "trust", "layered"), "how relevance and standing are weighed"
     )
@@ -200,11 +205,11 @@ class LimitsConfig:
         10_000, 0, 100_000_000, "statements and turns that an agent may write in a day; 0: no limit"
     )
     megabytes_a_day: int = number(100, 0, 1_000_000, "how much text that may be; 0: no limit")
-    noise: float = number(0.0, 0, 0.5, "chance added to the relevance that an agent is told", "seed")
+    noise: float = number(0.0, 0, 0.5, "random noise added to the relevance that an agent sees", "seed")
     sealed_shown: str = choice(
         "labels",
         ("nothing", "labels", "masked", "words"),
-        "what callers that are not the owner see of what is sensitive under a key",
+        "what callers other than the owner see of sealed words",
     )
     recalls_a_session: int = number(
         200, 0, 1_000_000, "recalls of an agent in a named session within an hour; 0: no limit", "cortex"
@@ -231,9 +236,11 @@ class ContextConfig:
     reply_tokens: int = number(
         4_096, 16, 1_000_000, "tokens kept free for a reply; four times more where a model thinks", "cortex"
     )
-    resume_characters: int = number(16_000, 500, 1_000_000, "characters of a resume at least", "layers")
-    resume_most: int = number(64_000, 500, 1_000_000, "characters it grows to as memories grow", "layers")
-    pack_words: int = number(3_000, 100, 100_000, "words of a pack at most", "ledger")
+    resume_characters: int = number(16_000, 500, 1_000_000, "characters that a resume has room for", "layers")
+    resume_most: int = number(
+        64_000, 500, 1_000_000, "characters it may grow to as the memory grows", "layers"
+    )
+    pack_words: int = number(3_000, 100, 100_000, "most words of a pack", "ledger")
 
 
 CURVES: Final = ("l2", "huber", "elastic", "ebbinghaus")
@@ -245,9 +252,7 @@ class RetentionConfig:
     """How much of a memory is left after some time without use."""
 
     mode: str = choice("huber", CURVES, "the shape of forgetting", "retention")
-    half_life_days: float = number(
-        30.0, 0.1, 36_500, "days after which half of a human-made episode is left", "retention"
-    )
+    half_life_days: float = number(30.0, 0.1, 36_500, "half-life of what a person told, in days", "retention")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,26 +262,32 @@ class PromotionConfig:
     rules: str = choice(
         "own",
         ("own", "layers"),
-        "who says what rises, falls and goes: this engine, or *layers* to the letter",
+        "whose rules decide what rises, falls and goes: Engram's, or those of *layers* to the letter",
         "layers",
     )
     buffer_reinforcement: float = number(
         5.0, 0, 1_000, "reinforcement that takes a memory out of the buffer", "layers"
     )
     buffer_minutes: float = number(
-        0.0, 0, 525_600, "minutes after which everything leaves it; 0: time alone is not enough", "retention"
+        0.0,
+        0,
+        525_600,
+        "minutes after which everything leaves the buffer; 0: time alone is not enough",
+        "retention",
     )
     buffer_accesses: int = number(
-        0, 0, 1_000, "uses that alone are enough to leave it; 0: they are not", "retention"
+        0, 0, 1_000, "uses that are enough to leave the buffer; 0: none are", "retention"
     )
     ttl_hours: float = number(24.0, 0, 87_600, "hours that the buffer holds a memory", "layers")
     core_reinforcement: float = number(
         3.0, 0, 1_000, "reinforcement from which a memory may ask for the core", "layers"
     )
-    core_days: float = number(7.0, 0, 3_650, "age from which any reinforcement is enough for that", "layers")
-    core_importance: float = number(0.6, 0, 1, "importance it needs in any case", "layers")
+    core_days: float = number(
+        7.0, 0, 3_650, "age in days from which any reinforcement is enough to ask", "layers"
+    )
+    core_importance: float = number(0.6, 0, 1, "importance a memory needs for the core in any case", "layers")
     demote_rejections: int = number(
-        3, 1, 100, "rejections after which what was extracted by itself leaves the working layer"
+        3, 1, 100, "rejections after which an extracted memory leaves the working layer"
     )
 
 
@@ -286,29 +297,25 @@ class ForgettingConfig:
 
     protected: str = words(
         "commitment, correction, decision, preference, principle",
-        "categories that are never archived by themselves, with commas between",
+        "categories that are never archived by maintenance, separated by commas",
         "files",
     )
     archive_days: float = number(90.0, 0, 36_500, "age above which a memory may be archived", "retention")
     retention_below: float = number(
-        0.15, 0, 1, "retention under which it may; 0: never, 1: whatever is left", "retention"
+        0.15, 0, 1, "retention under which it may be archived; 0: never, 1: always", "retention"
     )
-    importance_below: float = number(0.3, 0, 1, "importance under which it may", "retention")
+    importance_below: float = number(0.3, 0, 1, "importance under which it may be archived", "retention")
     importance_kind: str = choice(
         "effective",
         ("effective", "stored"),
-        "which importance is meant: by all nine factors, or the one it has by itself",
+        "which importance that is: effective (nine factors), or as stored",
     )
-    accesses_below: int = number(3, 0, 1_000, "uses under which it may", "retention")
+    accesses_below: int = number(3, 0, 1_000, "uses under which it may be archived", "retention")
     strength_below: float = number(0.05, 0, 10, "strength under which it is archived; 0: never", "cortex")
-    kept_importance: float = number(
-        0.7, 0, 1, "importance from which a memory is not archived for want of strength", "cortex"
-    )
-    kept_arousal: float = number(
-        0.5, 0, 1, "arousal from which a memory is not archived for want of strength", "cortex"
-    )
+    kept_importance: float = number(0.7, 0, 1, "importance from which a weak memory is kept", "cortex")
+    kept_arousal: float = number(0.5, 0, 1, "arousal from which a weak memory is kept", "cortex")
     p2_days: float = number(
-        0.0, 0, 36_500, "days without use after which priority P2 goes; 0: not for that", "ledger"
+        0.0, 0, 36_500, "days without use after which priority P2 is archived; 0: never for that", "ledger"
     )
     p3_days: float = number(0.0, 0, 36_500, "the same for priority P3", "ledger")
     purge_days: float = number(90.0, 0, 36_500, "days in the archive after which it is erased", "cortex")
@@ -324,9 +331,9 @@ class MaintainConfig:
     """When memories are maintained, and in which pieces."""
 
     slice: int = number(500, 1, 100_000, "memories looked at in one piece")
-    every_hours: float = number(24.0, 0, 8_760, "hours after which the server consolidates again; 0: never")
+    every_hours: float = number(24.0, 0, 8_760, "hours between two consolidations by the server; 0: never")
     dream_every_minutes: float = number(
-        30.0, 0, 10_080, "minutes between two dreams at least; 0: never", "retention"
+        30.0, 0, 10_080, "fewest minutes between two dreams; 0: no dreams", "retention"
     )
     model_calls: int = number(20, 0, 10_000, "questions to a model in one step of a run, at most")
 
@@ -335,7 +342,7 @@ class MaintainConfig:
 class KnowledgeConfig:
     """What consolidation learns from memories taken together, and how much it takes for that."""
 
-    cards: int = number(200, 0, 100_000, "cards kept for each place, the most spoken of")
+    cards: int = number(200, 0, 100_000, "cards kept for each scope: those most spoken of")
     profile_lines: int = number(60, 1, 1_000, "lines of the behavioural profile", "files")
 
 
@@ -361,12 +368,12 @@ class ServerConfig:
     access: str = choice(
         "secret", ("secret", "open"), "open: callers on this machine need no secret; never behind a proxy"
     )
-    hosts: str = words("", "further host names the server goes by, with commas between")
-    origins: str = words("", "sites whose pages may ask from a browser, with commas between")
+    hosts: str = words("", "further host names of the server, separated by commas")
+    origins: str = words("", "sites whose pages may call from a browser, separated by commas")
     body_bytes: int = number(10_000_000, 1_000, 1_000_000_000, "the largest body of a request")
     requests_a_minute: int = number(6_000, 0, 10_000_000, "requests of one caller in a minute; 0: no limit")
     time_limit_s: float = number(60.0, 0.1, 3_600, "how long a call may take")
-    drain_s: float = number(20.0, 0, 600, "how long requests are waited for when the server stops")
+    drain_s: float = number(20.0, 0, 600, "how long a stopping server waits for its requests")
     threads: int = number(0, 0, 1_000, "calls carried out at once; 0: by the number of cores")
 
     @property
@@ -382,12 +389,12 @@ PLACES = ("user", "system")
 class ProxyConfig:
     """The proxy before a model: it adds what is remembered to a chat, and listens to it."""
 
-    base_url: str = words(
-        "", "the model service behind the proxy, as its clients write it; empty: none", "layers"
-    )
+    base_url: str = words("", "base URL of the model service behind the proxy; empty: none", "layers")
     api_key: str = words("", "key for that service; empty: each caller's own is passed on", "layers")
     budget_tokens: int = number(600, 0, 100_000, "tokens of memories added to a chat; 0: none")
-    time_budget_ms: int = number(400, 1, 60_000, "recalling may take so long; then the chat goes on without")
+    time_budget_ms: int = number(
+        400, 1, 60_000, "how long recalling may take; then the chat goes on without it"
+    )
     place: str = choice("user", PLACES, "where memories stand: before the user's words, or in the system's")
     capture: str = choice("on", ("on", "off"), "whether the proxy listens to what is said")
     upstream_s: float = number(600.0, 1, 86_400, "how long the model may be silent")

@@ -194,7 +194,7 @@ class Engram(Nouns, VerbsBefore):
     # ------------------------------------------------------------ reading
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Find what helps with a question, best first; nothing rather than noise.
+        """Find what helps with a question, best first.
 
         The options are those of `RecallOptions`: limit, budget, scope, filters, as_of, explain and others.
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.

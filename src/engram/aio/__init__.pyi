@@ -191,7 +191,7 @@ class AsyncEngram:
         weight: float = 1.0,
         confidence: float = 1.0,
     ) -> Edge:
-        """Say what one memory is to another; the edge, new or stronger.
+        """Relate one memory to another, and return the edge, new or stronger.
 
         `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
         and CycleRefused where a memory would come to rest on itself.
@@ -232,7 +232,7 @@ class AsyncEngram:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
 
     async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many.
+        """Count a use of memories that were read by other means than recall, and return how many.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -389,7 +389,7 @@ class AsyncEngram:
         """
 
     async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Find what helps with a question, best first; nothing rather than noise.
+        """Find what helps with a question, best first.
 
         The options are those of `RecallOptions`: limit, budget, scope, filters, as_of, explain and others.
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
@@ -611,7 +611,7 @@ class AsyncMemoryActions:
         """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
 
     async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many.
+        """Count a use of memories that were read by other means than recall, and return how many.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -634,7 +634,7 @@ class AsyncMemoryActions:
         weight: float = 1.0,
         confidence: float = 1.0,
     ) -> Edge:
-        """Say what one memory is to another; the edge, new or stronger.
+        """Relate one memory to another, and return the edge, new or stronger.
 
         `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
         and CycleRefused where a memory would come to rest on itself.

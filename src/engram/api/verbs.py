@@ -117,7 +117,7 @@ class MemoryActions(Noun):
         return self.set_status(memory_id, Status.ACTIVE, because)
 
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many.
+        """Count a use of memories that were read by other means than recall, and return how many.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -150,7 +150,7 @@ class MemoryActions(Noun):
         weight: float = 1.0,
         confidence: float = 1.0,
     ) -> Edge:
-        """Say what one memory is to another; the edge, new or stronger.
+        """Relate one memory to another, and return the edge, new or stronger.
 
         `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
         and CycleRefused where a memory would come to rest on itself.

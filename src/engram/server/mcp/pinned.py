@@ -331,7 +331,7 @@ _ROWS: tuple[tuple[str, str, str, Callable[..., Any], dict[str, Any]], ...] = (
     ("memory_feedback", "Say whether a memory helped",
      "Say whether a memory helped with a question; an unhelpful one stays out of questions like it.",
      feedback, {"repeats": False}),
-    ("memory_relate", "Connect two memories", "Say what one memory is to another.", relate, {}),
+    ("memory_relate", "Connect two memories", "Relate one memory to another.", relate, {}),
     ("search", "Search", "Search memories; fetch gives a result's text.", results, {"reads": True}),
     ("fetch", "Fetch", "The text of one search result.", fetch, {"reads": True}),
 )  # fmt: skip
