@@ -20,14 +20,10 @@ VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("meaning only", ("recall.text_weight=0",)),
     (
         "no neighbouring turns",
-        (
-            "recall.channels.NEXT_SHARE=0",
-            "recall.channels.PREVIOUS_SHARE=0",
-            "recall.channels.ANSWER_SHARE=0",
-        ),
+        ("recall.channels._SHARES[:]=0", "recall.channels.ANSWER_SHARE=0"),
     ),
     ("a question lends no more than another turn", ("recall.channels.ANSWER_SHARE=0",)),
-    ("turns lend to the one beside them only", ("recall.channels.FAR_SHARE=0",)),
+    ("turns lend to the one beside them only", ("recall.channels._SHARES[1::2]=0",)),
     ("long turns lend and borrow like short ones", ("recall.channels.LENDING_WORDS=100000",)),
     ("no help from the session", ("recall.judge.SESSION_SHARE=0",)),
     ("the speaker's name counts for nothing more", ("recall.judge.SPEAKER_GAIN=1",)),
@@ -37,8 +33,7 @@ VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "words only, none of the rest",
         (
             "recall.vector_weight=0",
-            "recall.channels.NEXT_SHARE=0",
-            "recall.channels.PREVIOUS_SHARE=0",
+            "recall.channels._SHARES[:]=0",
             "recall.channels.ANSWER_SHARE=0",
             "recall.judge.SESSION_SHARE=0",
             "recall.judge.SPEAKER_GAIN=1",
