@@ -51,15 +51,24 @@ def test_every_public_name_is_documented() -> None:
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    pages += [page for folder in ("docs", "benchmarks") for page in (ROOT / folder).rglob("*.md")]
     broken = [
-        f"{page.name}: {target}"
+        f"{page.name}: {target}{heading}"
         for page in pages
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
-        if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists()
+        for target, heading in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
+        if "://" not in target and not leads_somewhere(page.parent / target if target else page, heading)
     ]
 
     assert broken == []
+
+
+def leads_somewhere(page: Path, heading: str) -> bool:
+    """Whether there is such a file, and in it such a heading as GitHub spells it: `#open-a-memory`."""
+    if not heading or not page.exists():
+        return page.exists()
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return heading[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 
 
 @every("package", EXAMPLES)
