@@ -324,6 +324,28 @@ _NOUNS: dict[str, type] = {}
 """The classes of nouns, by name, as they were first asked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A verb by its path from the facade (`facts.add`), and what it is given."""
+
+    path: str
+    args: Sequence[Any] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def on(self, memory: Engram) -> Any:
+        """Carry it out."""
+        return attrgetter(self.path)(memory)(*self.args, **self.more)
+
+    def without(self, name: str, *, first: bool = False) -> Call:
+        """The same without an argument, which may also be given `first`."""
+        more = {key: value for key, value in self.more.items() if key != name}
+        return Call(self.path, self.args[1:] if first else self.args, more)
+
+    def given(self, name: str) -> Any:
+        """An argument that may be given first or by name; None when it is not."""
+        return self.args[0] if self.args else self.more.get(name)
+
+
 class Routed:
     """What a class has whose verbs go to files. A noun knows its name, what somebody holds its lease."""
 
@@ -342,31 +364,29 @@ class Routed:
         if self._kept is not None:
             real, lease = self._kept
             return self._given(getattr(real, verb)(*args, **more), lease)
-        path = f"{self._noun}.{verb}".lstrip(".")
-        if path in WHOLE and self._looks_after(path):
-            return WHOLE[path](self, path, args, more)
-        if path in FOR_OWNER:
+        call = Call(f"{self._noun}.{verb}".lstrip("."), args, more)
+        if call.path in WHOLE and self._looks_after(call.path):
+            return WHOLE[call.path](self, call)
+        if call.path in FOR_OWNER:
             raise AccessDenied("change settings: only the owner of the folder may")
-        if path in SPLIT and self._access.all_namespaces:
-            return SPLIT[path](self, path, args, more)
-        return self._at(self._namespace(made, args, more), path, args, more)
+        if call.path in SPLIT and self._access.all_namespaces:
+            return SPLIT[call.path](self, call)
+        return self._at(self._namespace(made, args, more), call)
 
-    def _at(self, namespace: str, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
+    def _at(self, namespace: str, call: Call) -> Any:
         """Carry a verb out in the file of one namespace; what the folder has once, in that of the default."""
-        if path.partition(".")[0] in AT_HOME:
-            return self._in(DEFAULT_NAMESPACE, self._access, path, args, more)
-        return self._in(namespace, _within(self._access, namespace), path, args, more)
+        if call.path.partition(".")[0] in AT_HOME:
+            return self._in(DEFAULT_NAMESPACE, self._access, call)
+        return self._in(namespace, _within(self._access, namespace), call)
 
-    def _as_owner(self, namespace: str, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
+    def _as_owner(self, namespace: str, call: Call) -> Any:
         """Carry a verb out in a file as the owner of all that it holds."""
-        return self._in(namespace, Access(Scope(namespace), timezone=self._access.timezone), path, args, more)
+        return self._in(namespace, Access(Scope(namespace), timezone=self._access.timezone), call)
 
-    def _in(
-        self, namespace: str, access: Access, path: str, args: Sequence[Any], more: Mapping[str, Any]
-    ) -> Any:
+    def _in(self, namespace: str, access: Access, call: Call) -> Any:
         lease = self._files.lease(namespace)
         try:
-            given = attrgetter(path)(lease.memory(access, self._actor))(*args, **more)
+            given = call.on(lease.memory(access, self._actor))
         except BaseException:
             lease.give_back()
             raise
@@ -377,22 +397,15 @@ class Routed:
         found = namespaces_in(self._files.folder)
         return sorted(found, key=lambda name: name == DEFAULT_NAMESPACE)
 
-    def _each(
-        self,
-        path: str,
-        args: Sequence[Any],
-        more: Mapping[str, Any],
-        own: Callable[[str], Sequence[Any]] = lambda _: (),
-        names: Iterable[str] | None = None,
-    ) -> Iterator[Any]:
-        """Carry a verb out in one file after the other, with what each gets of its own first.
+    def _each(self, call: Call | Callable[[str], Call], names: Iterable[str] | None = None) -> Iterator[Any]:
+        """Carry a verb out in one file after the other, by one call or one of its own for each namespace.
 
         A file in which it fails keeps it from no other; the first failure is raised in the end.
         """
         failed: EngramError | None = None
         for namespace in self._names() if names is None else names:
             try:
-                yield self._as_owner(namespace, path, (*own(namespace), *args), more)
+                yield self._as_owner(namespace, call if isinstance(call, Call) else call(namespace))
             except EngramError as error:
                 failed = failed or error
         if failed is not None:
@@ -431,14 +444,12 @@ class Routed:
             lease.give_back()
         return given
 
-    def _by_namespace(
-        self, name: str, args: Sequence[Any], more: Mapping[str, Any]
-    ) -> tuple[dict[str, dict[int, Any]], dict[str, Any]]:
-        """What is given under a name, by its namespace and place in the list; and the other arguments."""
-        own, found = self._access.scope.namespace, dict[str, dict[int, Any]]()
-        for place, one in enumerate(args[0] if args else more[name]):
-            found.setdefault(_named(one) or own, {})[place] = one
-        return found or {own: {}}, {key: value for key, value in more.items() if key != name}
+    def _by_namespace(self, call: Call, name: str) -> dict[str, dict[int, Any]]:
+        """What is given under a name, by its namespace and place in the list."""
+        own, by_name = self._access.scope.namespace, dict[str, dict[int, Any]]()
+        for place, item in enumerate(call.given(name)):
+            by_name.setdefault(_named(item) or own, {})[place] = item
+        return by_name or {own: {}}
 
     def _looks_after(self, path: str) -> bool:
         """Whether a verb that is about whole files is about all of them: for who owns the folder."""
@@ -563,30 +574,30 @@ class FolderFacade(Routed):
 # Verbs about the folder as a whole: one file after the other, and one answer made of theirs.
 
 
-def _listed(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> list[Any]:
-    return [one for found in self._each(path, args, more) for one in found]
+def _listed(self: Routed, call: Call) -> list[Any]:
+    return [*chain.from_iterable(self._each(call))]
 
 
-def _summed(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> int:
-    return sum(self._each(path, args, {name: one for name, one in more.items() if name != "progress"}))
+def _summed(self: Routed, call: Call) -> int:
+    return sum(self._each(call.without("progress")))
 
 
-def _counted(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Stats:
-    return _stats([*self._each(path, args, more)])
+def _counted(self: Routed, call: Call) -> Stats:
+    return _stats([*self._each(call)])
 
 
-def _exported(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Iterator[Any]:
-    scope = more.get("scope")
+def _exported(self: Routed, call: Call) -> Iterator[Any]:
+    scope = call.more.get("scope")
     if scope is not None:
-        return cast("Iterator[Any]", self._at(scope.namespace, path, args, more))
-    return chain.from_iterable(self._each(path, args, more))
+        return cast("Iterator[Any]", self._at(scope.namespace, call))
+    return chain.from_iterable(self._each(call))
 
 
-def _examined(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> list[Finding]:
+def _examined(self: Routed, call: Call) -> list[Finding]:
     every: dict[str, list[Finding]] = {}
     for namespace in self._names():
         try:
-            every[namespace] = self._as_owner(namespace, path, args, more)
+            every[namespace] = self._as_owner(namespace, call)
         except EngramError as error:
             advice = "`engram doctor --repair` saves what can be read"
             every[namespace] = [Finding("file", ok=False, detail=error.message, advice=advice)]
@@ -606,11 +617,12 @@ def found_in_files(every: Mapping[str, Sequence[Finding]]) -> list[Finding]:
     return [*every.get(DEFAULT_NAMESPACE, ()), counted, *wrong]
 
 
-def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Report:
+def _maintained(self: Routed, call: Call) -> Report:
     """A run in each file, as one report. In the background, files that have had theirs are passed over."""
-    stopping, progress = more.get("stopping"), more.get("progress")
-    kind = (RunKind.DREAM if path.endswith("dream") else RunKind.CONSOLIDATE,)
-    through = self._as_owner(DEFAULT_NAMESPACE, "maintenance.last", kind, {}) if stopping else None
+    stopping, progress = call.more.get("stopping"), call.more.get("progress")
+    kind = RunKind.DREAM if call.path.endswith("dream") else RunKind.CONSOLIDATE
+    last_run = Call("maintenance.last", (kind,))
+    through = self._as_owner(DEFAULT_NAMESPACE, last_run) if stopping else None
 
     def due() -> Iterator[str]:
         for number, namespace in enumerate(names := self._names()):
@@ -619,15 +631,14 @@ def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str,
             if progress is not None:
                 progress(number, len(names))
             if through is not None and namespace != DEFAULT_NAMESPACE:
-                last = self._as_owner(namespace, "maintenance.last", kind, {})
+                last = self._as_owner(namespace, last_run)
                 if last is not None and last > through:
                     continue
             yield namespace
 
-    rest = {name: value for name, value in more.items() if name != "progress"}
-    reports: list[Report] = [*self._each(path, args, rest, names=due())]
+    reports: list[Report] = [*self._each(call.without("progress"), names=due())]
     if not reports:
-        raise UpkeepBusy(path)
+        raise UpkeepBusy(call.path)
     counts = Counter[tuple[str, str]]()
     for report in reports:
         counts.update({(tally.step, tally.rule): tally.count for tally in report.tallies})
@@ -639,74 +650,74 @@ def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str,
     )
 
 
-def _backed_up(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
+def _backed_up(self: Routed, call: Call) -> Any:
     """A copy or an archive of each file; with a place for them, in a folder there."""
-    to = args[0] if args else more.get("to")
-    rest = {name: value for name, value in more.items() if name != "to"}
+    to, rest, is_archive = call.given("to"), call.without("to", first=True), call.path.endswith("archive")
 
-    def target(namespace: str) -> tuple[Path | None]:
-        if not to:
-            return (None,)
-        file = file_of_namespace(to, namespace)
-        _make_folder(file.parent)
-        return (file.with_suffix(".engram") if path.endswith("archive") else file,)
+    def to_its_own(namespace: str) -> Call:
+        file = file_of_namespace(to, namespace) if to else None
+        if file is not None:
+            _make_folder(file.parent)
+            file = file.with_suffix(".engram") if is_archive else file
+        return replace(rest, args=(file, *rest.args))
 
-    made: list[Any] = [*self._each(path, args[1:], rest, target)]
-    if path.endswith("archive"):
+    made: list[Any] = [*self._each(to_its_own)]
+    if is_archive:
         return ArchiveReport(sum(one.rows for one in made), sum(one.memories for one in made))
     return Backup(str(to or self._files.folder), made[-1].made_at, sum(one.size_bytes for one in made))
 
 
-def _purged(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> PurgeCertificate:
+def _purged(self: Routed, call: Call) -> PurgeCertificate:
     """A person goes from every file; a place from its own, and its tokens from where tokens are."""
-    scope = more.get("scope")
+    scope = call.more.get("scope")
     wanted = [name for name in self._names() if scope is None or name in (scope.namespace, DEFAULT_NAMESPACE)]
-    certificates: list[PurgeCertificate] = [self._as_owner(name, path, args, more) for name in wanted]
+    certificates: list[PurgeCertificate] = [self._as_owner(name, call) for name in wanted]
     removed = sum((Counter(certificate.removed) for certificate in certificates), Counter[str]())
     whole = replace(
         certificates[-1],
         removed=dict(removed),
         remaining=sum(certificate.remaining for certificate in certificates),
     )
-    return cast("PurgeCertificate", self._as_owner(DEFAULT_NAMESPACE, "vault._signed", (whole,), {}))
+    signing = Call("vault._signed", (whole,))
+    return cast("PurgeCertificate", self._as_owner(DEFAULT_NAMESPACE, signing))
 
 
-def _configured(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
+def _configured(self: Routed, call: Call) -> Any:
     """Settings for files that are open and for those that will be."""
-    changed = self._as_owner(DEFAULT_NAMESPACE, path, args, more)
+    changed = self._as_owner(DEFAULT_NAMESPACE, call)
     change_now(self._files.config, changed)
     for memory in self._files.open_memories():
         change_now(memory.config, changed)
     return changed
 
 
-def _in_one(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
+def _in_one(self: Routed, call: Call) -> Any:
     """Statements of one namespace, as all of them are kept or none. Raises InvalidInput."""
-    by_name, rest = self._by_namespace("drafts", args, more)
+    by_name = self._by_namespace(call, "drafts")
     if len(by_name) > 1:
         raise InvalidInput("In a folder, one call takes statements of one namespace: make a call for each.")
     namespace, drafts = by_name.popitem()
-    return self._at(namespace, path, (list(drafts.values()),), rest)
+    return self._at(namespace, replace(call.without("drafts"), args=([*drafts.values()],)))
 
 
-def _adopted(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> ImportedRecords:
+def _adopted(self: Routed, call: Call) -> ImportedRecords:
     """Records, each in the file of its namespace, and what became of them in the order given."""
-    by_name, rest = self._by_namespace("records", args, more)
+    by_name, rest = self._by_namespace(call, "records"), call.without("records")
     ids: dict[int, str] = {}
     refused: list[Refusal] = []
     every: list[ImportedRecords] = []
     for namespace, records in by_name.items():
-        imported: ImportedRecords = self._at(namespace, path, (list(records.values()),), rest)
+        imported: ImportedRecords = self._at(namespace, replace(rest, args=([*records.values()],)))
         places = list(records)
         ids.update(zip(places, imported.ids, strict=False))
         refused += [replace(refusal, index=places[refusal.index]) for refusal in imported.refused]
         every.append(imported)
     return ImportedRecords(
-        tuple(one for found in every for one in found.taken),
-        tuple(one for found in every for one in found.known),
+        tuple(id_ for imported in every for id_ in imported.taken),
+        tuple(id_ for imported in every for id_ in imported.known),
         tuple(refused),
         tuple(ids[place] for place in sorted(ids)),
-        sum(found.related for found in every),
+        sum(imported.related for imported in every),
         every[-1].run,
     )
 
@@ -720,14 +731,14 @@ def _named(given: Any) -> str:
 
 def _stats(every: Sequence[Stats]) -> Stats:
     summed: dict[str, Any] = {}
-    for one in fields(Stats):
-        found = [getattr(stats, one.name) for stats in every]
-        groups = one.default_factory is dict
-        summed[one.name] = dict(sum(map(Counter, found), Counter[str]())) if groups else sum(found)
+    for count in fields(Stats):
+        values = [getattr(stats, count.name) for stats in every]
+        groups = count.default_factory is dict
+        summed[count.name] = dict(sum(map(Counter, values), Counter[str]())) if groups else sum(values)
     return Stats(**summed)
 
 
-Whole = Callable[[Routed, str, Sequence[Any], Mapping[str, Any]], Any]
+Whole = Callable[[Routed, Call], Any]
 WHOLE: Mapping[str, Whole] = {
     "stats": _counted,
     "export": _exported,

@@ -24,7 +24,7 @@ from engram.capture.sources.files import BEGINNING, refused, unreadable
 from engram.capture.sources.homes import OF_JSON, Record, Told
 from engram.errors import BadSource, UnknownFormat, UnknownValue
 from engram.model.capture import Fate, IngestReport, ItemReport
-from engram.model.memory import TAG_LIMIT
+from engram.model.memory import SOURCE_LENGTH_LIMIT, TAG_LIMIT
 from engram.model.plain import plain
 from engram.model.scope import Scope
 from engram.store.sqlite import connection
@@ -126,17 +126,9 @@ def _data(text: str, name: str) -> Any:
     try:
         data = json.loads(text)
     except ValueError:
-        return [value for _, value in _lines(text, name)]
+        return [value for _, value in files.json_lines(text, f"{name}:")]
     alone = isinstance(data, dict) and not any(container in data for container in homes.CONTAINERS)
     return [data] if alone else data
-
-
-def _lines(text: str, name: str) -> Iterator[tuple[int, Any]]:
-    for number, line in files.lines(text):
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield number, unreadable(f"{name}:{number}", number, f"it is no JSON ({error}).")
 
 
 def _records(path: Path, system: str, mapping: Mapping[str, str]) -> Iterator[Told]:
@@ -202,32 +194,35 @@ def _events(texts: Sequence[tuple[str, str]]) -> Iterator[Told]:
         yield {"origin": f"ledger:{record['id']}", **record}
 
 
+def _in_file(name: str, record: Record, key: str = "") -> Record:
+    """A record of what stands in a file, known by the file and its words."""
+    origin = f"{name}#{key}" if key else name
+    return {"origin": origin, "id": id_of(f"{name}\n{record['content']}"), **record}
+
+
+def _of_day(name: str, words: str, at: str, **more: str) -> Record:
+    """A record of what the log of a day says, dated by its file."""
+    return {"content": words, **more, "event_time": at, "created_at": at, "details": {"page": name}}
+
+
 def _page(name: str, kind: str, text: str) -> Iterator[Record]:
     """The memories in a page of the ledger layout, and the free text of a day."""
     pieces = KINDS[kind].pieces(text)
     if kind in layout.PAGE_OF:
         for piece in pieces:
-            record = layout.page_record(name, kind, piece.fields, piece.notes)
-            yield {"origin": name, "id": id_of(f"{name}\n{record['content']}"), **record}
+            yield _in_file(name, layout.page_record(name, kind, piece.fields, piece.notes))
         return
     whom = notes.entity_name(text)[0] if kind == "facts" else ""
     day = _DAY.match(name)
     for piece in pieces:
         if kind == "extract" and day:
-            words = str(piece.fields["content"])
+            words, priority = (str(piece.fields[field]) for field in ("content", "priority"))
             at = f"{day[1]}T12:00:00+00:00"
-            told: Record | None = {
-                "content": words,
-                "priority": piece.fields["priority"],
-                "source": "import",
-                "event_time": at,
-                "created_at": at,
-                "details": {"page": name},
-            }
+            record: Record | None = _of_day(name, words, at, priority=priority, source="import")
         else:
-            told = notes.item_record(piece, whom, name)
-        if told is not None:
-            yield {"origin": f"{name}#{piece.key}", "id": id_of(f"{name}\n{told['content']}"), **told}
+            record = notes.item_record(piece, whom, name)
+        if record is not None:
+            yield _in_file(name, record, piece.key)
     if day:
         yield from _free_text(name, text, day[1])
 
@@ -242,16 +237,8 @@ def _free_text(name: str, text: str, day: str) -> Iterator[Record]:
         if words:
             clock = _CLOCK.match(words)
             at = f"{day}T{clock[1].zfill(5) if clock else '12:00'}:00+00:00"
-            yield {
-                "origin": f"{name}#{words[:40]}",
-                "id": id_of(f"{name}\n{words}"),
-                "content": words,
-                "category": "reference",
-                "source": f"document:{name}"[:64],
-                "event_time": at,
-                "created_at": at,
-                "details": {"page": name},
-            }
+            source = f"document:{name}"[:SOURCE_LENGTH_LIMIT]
+            yield _in_file(name, _of_day(name, words, at, category="reference", source=source), words[:40])
 
 
 def _notes(path: Path) -> Iterator[Told]:
@@ -264,41 +251,26 @@ def _notes(path: Path) -> Iterator[Told]:
         if name.startswith("questions/"):
             body = split_front(text)[1].strip()
             if body:
-                yield {
-                    "origin": name,
-                    "id": id_of(f"{name}\n{body}"),
-                    "content": body,
-                    "category": "question",
-                    "source": "import",
-                }
+                yield _in_file(name, {"content": body, "category": "question", "source": "import"})
         elif kind == "note":
             for piece in KINDS["note"].pieces(text):
-                record = notes.note_record(piece, name)
-                yield {"origin": name, "id": id_of(f"{name}\n{record['content']}"), **record}
+                yield _in_file(name, notes.note_record(piece, name))
         else:
             whom = notes.entity_name(text)[0] if "/" in name else ""
             for piece in KINDS["facts"].pieces(text):
-                told = notes.item_record(piece, whom, name)
-                if told is not None:
+                item = notes.item_record(piece, whom, name)
+                if item is not None:
                     if not whom:
-                        del told["category"]
-                    yield {"origin": f"{name}#{piece.key}", "id": id_of(f"{name}\n{told['content']}"), **told}
+                        del item["category"]
+                    yield _in_file(name, item, piece.key)
 
 
 def _basic(path: Path) -> Iterator[Told]:
     """Notes of basic-memory, one or a folder of them."""
-    root = path if path.is_dir() else path.parent
-    names = (
-        [path.name]
-        if path.is_file()
-        else sorted(
-            name
-            for top in sorted(one.name for one in root.iterdir() if not one.name.startswith("."))
-            for name in folder.list_files(root, [top])
-            if name.endswith(".md")
-        )
-    )
-    for name in names:
+    root, names = (path, list[str]()) if path.is_dir() else (path.parent, [path.name])
+    for top in () if names else sorted(one.name for one in root.iterdir() if not one.name.startswith(".")):
+        names += (name for name in folder.list_files(root, [top]) if name.endswith(".md"))
+    for name in sorted(names):
         front, body = split_front(folder.read(root, name)[0])
         yield from homes.basic_memory(body, name, front.values() if front else {})
 

@@ -7,7 +7,6 @@ single messages, and the logs that coding agents keep, where each line wraps a m
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -183,21 +182,15 @@ def read_messages(data: Any, name: str) -> Iterator[Found]:
 
 def read_lines(text: str, name: str) -> Iterator[Found]:
     """Every message of JSON Lines: a conversation a line, or a message a line."""
-    loose: list[tuple[int, Any]] = []
-    for number, line in files.lines(text):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield unreadable(f"{MESSAGES_FORMAT}:{name}/{number}", number, f"it is no JSON ({error}).")
-            continue
-        if isinstance(record, Mapping) and "messages" in record:
+    loose: dict[int, Any] = {}
+    for number, record in files.json_lines(text, f"{MESSAGES_FORMAT}:{name}/"):
+        if isinstance(record, ItemReport):
+            yield record
+        elif isinstance(record, Mapping) and "messages" in record:
             yield from _wrapped(record, number, name)
         else:
-            loose.append((number, record))
-    if loose:
-        yield from _talk(
-            [record for _, record in loose], f"{MESSAGES_FORMAT}:{name}", [number for number, _ in loose]
-        )
+            loose[number] = record
+    yield from _talk([*loose.values()], f"{MESSAGES_FORMAT}:{name}", [*loose])
 
 
 def _wrapped(talk: Any, number: int, name: str) -> Iterator[Found]:

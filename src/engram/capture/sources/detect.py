@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -123,15 +123,8 @@ def _values(text: str, name: str, *, lines: bool) -> Any:
 
 
 def _first_values(text: str) -> list[Any]:
-    values: list[Any] = []
-    for number, (_, line) in enumerate(files.lines(text)):
-        if number >= SNIFFED:
-            break
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-    return values
+    values = (value for _, value in islice(files.json_lines(text, ""), SNIFFED))
+    return [value for value in values if not isinstance(value, ItemReport)]
 
 
 def _json(text: str, data: Any, path: Path, wanted: str) -> Source:

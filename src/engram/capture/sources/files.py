@@ -108,6 +108,15 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
+def json_lines(text: str, origin: str) -> Iterator[tuple[int, Any]]:
+    """The values of JSON Lines with their numbers; in the place of what is none, the report that says so."""
+    for number, line in lines(text):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield number, unreadable(f"{origin}{number}", number, f"it is no JSON ({error}).")
+
+
 # ---------------------------------------------------------------- shapes
 # Shapes that several exports share: times, roles and contents as they come, values of ours as they go.
 

@@ -396,7 +396,10 @@ def table(text: str, mapping: Mapping[str, str], *, lines: bool) -> Iterator[Tol
         if name not in MAPPED:
             raise UnknownValue("field of a memory", name, MAPPED)
     read = csv.DictReader(io.StringIO(text), restkey="_more")
-    rows: Iterable[tuple[int, Any]] = _json_lines(text) if lines else enumerate(read, 1)
+    rows: Iterable[tuple[int, Any]] = enumerate(read, 1)
+    if lines:
+        is_list = text.lstrip().startswith("[")
+        rows = enumerate(files.loaded(text, "the file"), 1) if is_list else files.json_lines(text, "row:")
     for number, row in rows:
         if isinstance(row, ItemReport):
             yield row
@@ -426,18 +429,6 @@ def _at(row: Mapping[str, Any], path: str) -> Any:
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-def _json_lines(text: str) -> Iterator[tuple[int, Any]]:
-    bare = text.lstrip()
-    if bare.startswith("["):
-        yield from enumerate(files.loaded(text, "the file"), 1)
-        return
-    for number, line in files.lines(text):
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield number, unreadable(f"row:{number}", number, f"it is no JSON ({error}).")
 
 
 # ---------------------------------------------------------------- shared
