@@ -16,12 +16,11 @@ from typing import Any, Final
 import apsw
 
 from engram.errors import StoreError
-from engram.lazily import dataclass
 from engram.model.event import ArchiveReport
 from engram.store.postgres.connection import as_postgres
 from engram.store.sqlite.connection import Db, Line, ask, ask_line, ask_value
 from engram.store.sqlite.migrate import all_or_none, make_in_memory
-from engram.store.sqlite.salvage import COLUMNS, ORDINARY_TABLES, REFERENCES, TRIGGERS
+from engram.store.sqlite.salvage import REFERENCES, TRIGGERS, Shape, shapes_of
 
 LEFT_OUT: Final = frozenset({"migrations", "blocks"})
 """What each side has of its own, or makes anew."""
@@ -51,37 +50,18 @@ Progress = Callable[[str, int], None]
 """Told the table and how many of its rows were moved just now."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableShape:
-    """A table as both sides have it."""
-
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-
-    @property
-    def named(self) -> str:
-        """Its columns for a statement."""
-        return _listed(self.columns)
-
-
 @cache
-def tables() -> tuple[TableShape, ...]:
+def tables() -> tuple[Shape, ...]:
     """All tables with rows to move, each after those that it points to."""
     with closing(apsw.Connection(":memory:")) as db:
         make_in_memory(db)
-        names = sorted(str(name) for name, _ in ask(db, ORDINARY_TABLES) if name not in LEFT_OUT)
-        needs = {name: {str(one[0]) for one in ask(db, REFERENCES, {"name": name})} for name in names}
-        shapes = {name: _shape(name, ask(db, COLUMNS, {"name": name})) for name in names}
+        shapes = {shape.name: shape for shape in shapes_of(db) if shape.name not in LEFT_OUT}
+        needs = {name: {str(line[0]) for line in ask(db, REFERENCES, {"name": name})} for name in shapes}
     ordered: list[str] = []
-    while len(ordered) < len(names):
-        ordered += [name for name in names if name not in ordered and needs[name] - {name} <= set(ordered)]
+    while len(ordered) < len(shapes):
+        free = (name for name in sorted(shapes) if needs[name] - {name} <= set(ordered))
+        ordered += [name for name in free if name not in ordered]
     return tuple(shapes[name] for name in ordered)
-
-
-def _shape(name: str, columns: list[Line]) -> TableShape:
-    key = sorted((line for line in columns if line[3]), key=lambda line: line[3])
-    return TableShape(name, tuple(line[0] for line in columns), tuple(line[0] for line in key))
 
 
 def silent(table: str, rows: int) -> None:
@@ -129,7 +109,7 @@ def without_guards(db: Db) -> Iterator[None]:
 # ---------------------------------------------------------------- rows
 
 
-def _parts(db: Db, shape: TableShape, after: Line | None) -> Iterator[list[Line]]:
+def _parts(db: Db, shape: Shape, after: Line | None) -> Iterator[list[Line]]:
     """The rows after a key, part by part."""
     key = _listed(shape.key)
     places = ", ".join("?" * len(shape.key))
@@ -149,12 +129,12 @@ def _parts(db: Db, shape: TableShape, after: Line | None) -> Iterator[list[Line]
         after = tuple(part[-1][place] for place in where)
 
 
-def _last_key(db: Db, shape: TableShape) -> Line | None:
+def _last_key(db: Db, shape: Shape) -> Line | None:
     key, last = _listed(shape.key), ", ".join(f'"{name}" DESC' for name in shape.key)
     return ask_line(db, f'SELECT {key} FROM "{shape.name}" ORDER BY {last} LIMIT 1')  # noqa: S608
 
 
-def _put(db: Db, shape: TableShape, part: list[Line]) -> None:
+def _put(db: Db, shape: Shape, part: list[Line]) -> None:
     if (server := as_postgres(db)) is not None:
         server.copy_in(f'COPY "{shape.name}" ({shape.named}) FROM STDIN', part)
     else:
@@ -208,7 +188,7 @@ def _compared(source: Db, target: Db) -> ArchiveReport:
     return ArchiveReport(rows, memories)
 
 
-def _digest(db: Db, shape: TableShape) -> tuple[int, str]:
+def _digest(db: Db, shape: Shape) -> tuple[int, str]:
     """How many rows a table has, and a hash of all of them."""
     count, hashed = 0, hashlib.sha256()
     for part in _parts(db, shape, None):

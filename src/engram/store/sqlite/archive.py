@@ -107,7 +107,7 @@ def _kept(db: Db) -> list[Shape]:
 
 
 def _write_table(db: Db, shape: Shape, archive: zipfile.ZipFile) -> dict[str, Any]:
-    names = ", ".join(f'"{name}"' for name in shape.columns)
+    names = shape.named
     order = names if shape.without_rowid else "rowid"
     rows, hashed = 0, hashlib.sha256()
     with archive.open(_part(f"tables/{shape.name}.jsonl"), "w") as part:

@@ -54,24 +54,21 @@ LIMIT :limit
 # Sketches: what was worked out from memories comes in and out; erasing a source takes the sketch away.
 
 
-ONE = """
+SKETCHES = """
 SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user,
   k.kind, k.key, k.title, k.run, k.made_at, k.body
 FROM sketches AS k
 JOIN scopes AS s ON s.id = k.scope
 JOIN namespaces AS n ON n.id = s.namespace
 WHERE k.kind = :kind
+"""
+
+ONE = """
   AND k.scope = :scope
   AND k.key = :key
 """
 
 MANY = """
-SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user,
-  k.kind, k.key, k.title, k.run, k.made_at, k.body
-FROM sketches AS k
-JOIN scopes AS s ON s.id = k.scope
-JOIN namespaces AS n ON n.id = s.namespace
-WHERE k.kind = :kind
   AND k.key >= :low
   AND k.key < :high
   AND (
@@ -271,7 +268,7 @@ class SqliteUpkeep(PlacedNoun):
     def sketch(self, scope: Scope, kind: str, key: str) -> Sketch | None:
         """One sketch of this very scope."""
         with self._readers.lend() as db:
-            line = ask_line(db, ONE, {"scope": self._scope(db, scope), "kind": kind, "key": key})
+            line = ask_line(db, SKETCHES + ONE, {"scope": self._scope(db, scope), "kind": kind, "key": key})
             return None if line is None else _sketch(db, line)
 
     def sketches(self, kind: str, access: Access, limit: int, prefix: str = "") -> list[Sketch]:
@@ -287,7 +284,7 @@ class SqliteUpkeep(PlacedNoun):
                 "scopes": rows.as_list(sorted(reach.scopes)),
                 "limit": limit,
             }
-            return [_sketch(db, line) for line in ask(db, MANY, values)]
+            return [_sketch(db, line) for line in ask(db, SKETCHES + MANY, values)]
 
 
 class SqliteUpkeepWork:

@@ -17,55 +17,44 @@ from engram.store.sqlite.views import PlacedNoun
 if TYPE_CHECKING:
     from engram.model.scope import Access
 
-# In each pair of statements `m` is the far end, so that the view is asked of it.
-FROM_HERE = """
-SELECT :id, m.id, e.type, e.weight, e.confidence, e.origin, e.last_reinforced_at
+
+def _both_ways(sql: str) -> tuple[str, str]:
+    """A statement for edges that lead from here to there, and for those that lead back."""
+    onward = sql.replace("{here}", "source").replace("{there}", "target").replace("{forward}", "1")
+    return onward, sql.replace("{here}", "target").replace("{there}", "source").replace("{forward}", "0")
+
+
+# `m` is the far end, so that the view is asked of it.
+OF = _both_ways("""
+SELECT m.id, e.type, e.weight, e.confidence, e.origin, e.last_reinforced_at
 FROM edges AS e
-JOIN memories AS m ON m.row = e.target
-WHERE e.source = :row
+JOIN memories AS m ON m.row = e.{there}
+WHERE e.{here} = :row
   AND {seen}
 ORDER BY e.id
-"""
+""")
 
-TO_HERE = """
-SELECT m.id, :id, e.type, e.weight, e.confidence, e.origin, e.last_reinforced_at
-FROM edges AS e
-JOIN memories AS m ON m.row = e.source
-WHERE e.target = :row
-  AND {seen}
-ORDER BY e.id
-"""
-
-LINKS = """
-SELECT e.source, e.target, e.type, 1, e.weight, e.confidence
+LINKS = "UNION ALL".join(
+    _both_ways("""
+SELECT e.{here}, e.{there}, e.type, {forward}, e.weight, e.confidence
 FROM json_each(:keys) AS k
-CROSS JOIN edges AS e ON e.source = k.value
-CROSS JOIN memories AS m ON m.row = e.target
+CROSS JOIN edges AS e ON e.{here} = k.value
+CROSS JOIN memories AS m ON m.row = e.{there}
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
   AND {seen}
-UNION ALL
-SELECT e.target, e.source, e.type, 0, e.weight, e.confidence
-FROM json_each(:keys) AS k
-CROSS JOIN edges AS e ON e.target = k.value
-CROSS JOIN memories AS m ON m.row = e.source
-WHERE e.type IN (SELECT value FROM json_each(:edge_types))
-  AND {seen}
-"""
+""")
+)
 
 # Most edges are those of the order of a talk and of later words, which no walk goes along.
-AT = """
-SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
+AT = "UNION ALL".join(
+    _both_ways("""
+SELECT e.{here}, e.{there}, e.type, {forward}, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
-CROSS JOIN edges AS e ON e.source = k.value
+CROSS JOIN edges AS e ON e.{here} = k.value
 WHERE e.type NOT IN ('next', 'updates')
   AND e.weight * e.confidence >= :least
-UNION ALL
-SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
-FROM json_each(:keys) AS k
-CROSS JOIN edges AS e ON e.target = k.value
-WHERE e.type NOT IN ('next', 'updates')
-  AND e.weight * e.confidence >= :least
-"""
+""")
+)
 
 IS_THERE = """
 SELECT EXISTS (SELECT 1 FROM edges WHERE source = :source AND target = :target AND type = :type)
@@ -134,8 +123,9 @@ class SqliteRelations(PlacedNoun):
             here = memories.by_id(db, memory_id)
         if here is None or not access.may_read(here[1].scope):
             return []
-        view, ends = View(access, ANY_STATUS), {"id": memory_id, "row": here[0]}
-        return [_edge(line) for sql in (FROM_HERE, TO_HERE) for line in self._ask_seen(sql, view, **ends)]
+        onward, back = (self._ask_seen(sql, View(access, ANY_STATUS), row=here[0]) for sql in OF)
+        edges = [_edge(memory_id, other, *rest) for other, *rest in onward]
+        return [*edges, *(_edge(other, memory_id, *rest) for other, *rest in back)]
 
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
@@ -209,10 +199,10 @@ def _closes_a_circle(db: Db, source: int, target: int) -> bool:
     return bool(ask_value(db, LEADS_BACK, {**ends, "acyclic": rows.as_list(ACYCLIC)}))
 
 
-def _edge(line: tuple[Any, ...]) -> Edge:
-    source, target, type_, weight, confidence, origin, at = line
+def _edge(source: str, target: str, kind: str, *rest: Any) -> Edge:
+    weight, confidence, origin, at = rest
     when = None if at is None else from_micros(at)
-    return Edge(source, target, EdgeType(type_), weight, confidence, origin, when)
+    return Edge(source, target, EdgeType(kind), weight, confidence, origin, when)
 
 
 def _link(line: tuple[Any, ...]) -> Link:

@@ -115,9 +115,16 @@ class Shape:
     """In the order in which rows are stored."""
     types: tuple[str, ...]
     required: tuple[bool, ...]
+    key: tuple[str, ...]
+    """The columns of its primary key."""
     row_key: int | None
     """Which column is the row id itself; None in a table without one."""
     without_rowid: bool
+
+    @property
+    def named(self) -> str:
+        """Its columns for a statement."""
+        return ", ".join(f'"{name}"' for name in self.columns)
 
     def fits(self, row: Row) -> bool:
         """Whether a row found on a page without an owner can be one of this table."""
@@ -205,6 +212,7 @@ def shapes_of(db: Db) -> list[Shape]:
 
 def _shape(db: Db, name: str, *, without_rowid: bool) -> Shape:
     columns = ask(db, COLUMNS, {"name": name})
+    of_key = sorted((column for column in columns if column[3]), key=lambda column: column[3])
     key = None
     if without_rowid:  # stored by its key first
         columns = sorted(columns, key=lambda column: column[3] or len(columns) + 1)
@@ -213,7 +221,8 @@ def _shape(db: Db, name: str, *, without_rowid: bool) -> Shape:
             (n for n, (_, kind, _, pk) in enumerate(columns) if pk and kind.upper() == "INTEGER"), None
         )
     names, types, required, _ = zip(*columns, strict=True)
-    return Shape(name, names, types, tuple(bool(flag) for flag in required), key, without_rowid)
+    needed, named = tuple(map(bool, required)), tuple(column[0] for column in of_key)
+    return Shape(name, names, types, needed, named, key, without_rowid)
 
 
 def _fits(value: Value, declared: str, needed: bool) -> bool:  # noqa: FBT001 - a column's own property
@@ -267,8 +276,7 @@ def insert_rows(db: Db, shape: Shape, rows: Iterable[tuple[Value, ...]]) -> int:
 
 
 def _rows_in(other: Db, shape: Shape, gaps: Sequence[tuple[int, int, int]]) -> Iterator[tuple[Value, ...]]:
-    names = ", ".join(f'"{name}"' for name in shape.columns)
-    everything = f'SELECT {names} FROM "{shape.name}"'  # noqa: S608 - names of our schema
+    everything = f'SELECT {shape.named} FROM "{shape.name}"'  # noqa: S608 - names of our schema
     if not ask_value(other, "SELECT count(*) FROM sqlite_schema WHERE name = :name", {"name": shape.name}):
         return
     if shape.without_rowid:

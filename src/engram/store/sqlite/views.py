@@ -183,64 +183,35 @@ def _named(scope: Scope) -> dict[str, str]:
 MEASURES = ("importance", "confidence", "trust", "arousal")
 """What may be asked to be so much at least."""
 
-# What memories speak of. The words in braces are put in by `_facet_clauses`, from the names of the facets.
-SPEAKS_OF = """m.row IN (
-      SELECT row
-      FROM facets
-      WHERE facet = '{facet}'
-        AND value IN (SELECT value FROM json_each(:{filter}))
-    )"""
-ITSELF_SPEAKS_OF = """EXISTS (
-      SELECT 1
-      FROM facets AS t
-      WHERE t.row = m.row
-        AND t.facet = '{facet}'
-        AND t.value IN (SELECT value FROM json_each(:{filter}))
-    )"""
-SPEAKS_OF_BEGINNING = """m.row IN (
-      SELECT t.row
-      FROM json_each(:{filter}) AS j
-      CROSS JOIN facets AS t
-        ON t.facet = '{facet}' AND t.value >= j.value AND t.value < j.value || char(1114111)
-    )"""
-ITSELF_SPEAKS_OF_BEGINNING = """EXISTS (
-      SELECT 1
-      FROM facets AS t
-      CROSS JOIN json_each(:{filter}) AS j
-      WHERE t.row = m.row
-        AND t.facet = '{facet}'
-        AND t.value >= j.value
-        AND t.value < j.value || char(1114111)
-    )"""
-SPEAKS_OF_DAY = """m.row IN (
-      SELECT row
-      FROM facets
-      WHERE facet = 'dates'
-        AND value BETWEEN :about_since AND :about_until
-    )"""
-ITSELF_SPEAKS_OF_DAY = """EXISTS (
-      SELECT 1
-      FROM facets AS t
-      WHERE t.row = m.row
-        AND t.facet = 'dates'
-        AND t.value BETWEEN :about_since AND :about_until
-    )"""
+
+def _of_row(tables: str, condition: str, at_hand: str = "") -> dict[bool, str]:
+    """That a row has lines `t` of which a condition holds, by whether it is at hand.
+
+    Else an index finds all rows that have such; `at_hand` are the tables in the order for a row's own lines.
+    """
+    return {
+        False: f"m.row IN (SELECT t.row FROM {tables} WHERE {condition})",  # noqa: S608 - written out below
+        True: f"EXISTS (SELECT 1 FROM {at_hand or tables} WHERE t.row = m.row AND {condition})",  # noqa: S608
+    }
+
+
+# The words in braces are put in by `_facet_clauses`, from the names of the facets.
+SPEAKS_OF = _of_row(
+    "facets AS t", "t.facet = '{facet}' AND t.value IN (SELECT value FROM json_each(:{filter}))"
+)
+SPEAKS_OF_BEGINNING = _of_row(
+    "json_each(:{filter}) AS j CROSS JOIN facets AS t",
+    "t.facet = '{facet}' AND t.value >= j.value AND t.value < j.value || char(1114111)",
+    at_hand="facets AS t CROSS JOIN json_each(:{filter}) AS j",
+)
+SPEAKS_OF_DAY = _of_row("facets AS t", "t.facet = 'dates' AND t.value BETWEEN :about_since AND :about_until")
+BEGINS_SO = "t.origin >= :origin_prefix AND t.origin < :origin_prefix || char(1114111)"
+FROM_ORIGIN = _of_row(
+    "scopes AS s CROSS JOIN origins AS t ON t.scope = s.id", BEGINS_SO, at_hand="origins AS t"
+)
+ANY_TAG = _of_row("memory_tags AS t", "t.tag IN (SELECT lower(value) FROM json_each(:tags_any))")
 MAYBE_NEUTRAL = """coalesce(m.metadata ->> 'sentiment', 'neutral') IN (
       SELECT value FROM json_each(:sentiments)
-    )"""
-
-FROM_ORIGIN = """m.row IN (
-      SELECT o.row
-      FROM scopes AS s
-      CROSS JOIN origins AS o
-        ON o.scope = s.id AND o.origin >= :origin_prefix AND o.origin < :origin_prefix || char(1114111)
-    )"""
-ITSELF_FROM_ORIGIN = """EXISTS (
-      SELECT 1
-      FROM origins AS o
-      WHERE o.row = m.row
-        AND o.origin >= :origin_prefix
-        AND o.origin < :origin_prefix || char(1114111)
     )"""
 
 HAS_DETAILS = """NOT EXISTS (
@@ -263,9 +234,10 @@ HAS_DETAILS = """NOT EXISTS (
     )"""
 
 
-def _facet_clauses(equal: str, beginning: str) -> dict[str, str]:
-    wording = {name: (equal, name) for name in metadata.EQUAL} | {"sentiments": (equal, metadata.SENTIMENT)}
-    wording |= {name: (beginning, name) for name in metadata.BEGINNING}
+def _facet_clauses(*, at_hand: bool) -> dict[str, str]:
+    equal = {name: name for name in metadata.EQUAL} | {"sentiments": metadata.SENTIMENT}
+    wording = {name: (SPEAKS_OF[at_hand], facet) for name, facet in equal.items()}
+    wording |= {name: (SPEAKS_OF_BEGINNING[at_hand], name) for name in metadata.BEGINNING}
     return {
         name: clause.replace("{facet}", facet).replace("{filter}", name)
         for name, (clause, facet) in wording.items()
@@ -273,10 +245,7 @@ def _facet_clauses(equal: str, beginning: str) -> dict[str, str]:
 
 
 # By whether the rows are at hand.
-FACET_CLAUSES = {
-    False: _facet_clauses(SPEAKS_OF, SPEAKS_OF_BEGINNING),
-    True: _facet_clauses(ITSELF_SPEAKS_OF, ITSELF_SPEAKS_OF_BEGINNING),
-}
+FACET_CLAUSES = {at_hand: _facet_clauses(at_hand=at_hand) for at_hand in (False, True)}
 
 
 def _facets(filters: Filters, clauses: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
@@ -287,10 +256,10 @@ def _facets(filters: Filters, clauses: list[str], values: dict[str, Any], *, at_
             clauses.append(MAYBE_NEUTRAL if name == "sentiments" and metadata.NEUTRAL in wanted else wording)
             values[name] = as_list({metadata.asked(name, value) for value in wanted})
     if filters.about_since or filters.about_until:
-        clauses.append(ITSELF_SPEAKS_OF_DAY if at_hand else SPEAKS_OF_DAY)
+        clauses.append(SPEAKS_OF_DAY[at_hand])
         values["about_since"], values["about_until"] = metadata.days(filters)
     if filters.origin_prefix:
-        clauses.append(ITSELF_FROM_ORIGIN if at_hand else FROM_ORIGIN)
+        clauses.append(FROM_ORIGIN[at_hand])
         values["origin_prefix"] = filters.origin_prefix
     if filters.details:
         clauses.append(HAS_DETAILS)
@@ -311,11 +280,7 @@ ONE_OF = {
 } | {
     # The second half names what the index of speakers leaves out; without it the index is not used.
     "speakers": "m.speaker IN (SELECT value FROM json_each(:speakers)) AND m.speaker <> ''",
-    "tags_any": """m.row IN (
-      SELECT row
-      FROM memory_tags
-      WHERE tag IN (SELECT lower(value) FROM json_each(:tags_any))
-    )""",
+    "tags_any": ANY_TAG[False],
     "tags_all": """m.row IN (
       SELECT row
       FROM memory_tags
@@ -349,12 +314,7 @@ FIRST_PRIORITY = "m.priority = 'P0'"
 
 # The same of a row that is at hand: a look at its own tags and names, no list of all rows that have them.
 ITS_OWN = {
-    "tags_any": """EXISTS (
-      SELECT 1
-      FROM memory_tags AS t
-      WHERE t.row = m.row
-        AND t.tag IN (SELECT lower(value) FROM json_each(:tags_any))
-    )""",
+    "tags_any": ANY_TAG[True],
     "tags_all": """(SELECT count(DISTINCT lower(value)) FROM json_each(:tags_all)) = (
       SELECT count(*)
       FROM memory_tags AS t
