@@ -399,16 +399,8 @@ def tier_move(memory: Memory, now: datetime, *, is_cold: bool) -> str:
 
 
 LASTING = frozenset(
-    {
-        "preference",
-        "principle",
-        "identity",
-        "relationship",
-        "procedure",
-        "person",
-        "constraint",
-        "instruction",
-    }
+    {"preference", "principle", "identity", "relationship"}
+    | {"procedure", "person", "constraint", "instruction"}
 )
 """Categories that do not grow old for want of a second look; standing rules are among them."""
 

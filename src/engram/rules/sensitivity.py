@@ -133,24 +133,9 @@ LONG: Final = "\x00"
 # Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
 _SIGN = re.compile(r"[\d@]")
 _WORDS = (
-    "-----begin",
-    "pass",
-    "key",
-    "token",
-    "secret",
-    "contra",
-    "kennwort",
-    "pwd",
-    "mdp",
-    "clave",
-    "senha",
-    "парол",
-    "密码",
-    "口令",
-    "密钥",
-    "令牌",
-    "://",
-)
+    "-----begin", "pass", "key", "token", "secret", "contra", "kennwort", "pwd", "mdp", "clave", "senha",
+    "парол", "密码", "口令", "密钥", "令牌", "://",
+)  # fmt: skip
 
 
 def _is_suspect(text: str) -> bool:

@@ -26,14 +26,7 @@ SCOPE: Final = "scope = ANY ((SELECT seen_scopes())::bigint[])"
 MEMORY: Final = "(SELECT true FROM memories AS m WHERE m.row = {row})"
 
 OF_NAMESPACES: Final = (
-    "scopes",
-    "entities",
-    "aliases",
-    "alias_words",
-    "mentions",
-    "changes",
-    "blocks",
-    "marks",
+    *("scopes", "entities", "aliases", "alias_words", "mentions", "changes", "blocks", "marks"),
 )
 OF_SCOPES: Final = ("memories", "events", "turns", "sketches", "subscriptions")
 OF_MEMORIES: Final = (

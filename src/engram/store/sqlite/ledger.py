@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field, is_dataclass
+from dataclasses import field
 from datetime import datetime, timedelta
-from enum import Enum
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from engram.lazily import dataclass, hashlib, logging
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Audited, AuditEntry, Event, Verb
 from engram.model.memory import Memory, Tier
+from engram.model.plain import plain
 from engram.model.scope import Access
 from engram.rules.sealing import without_secrets
 from engram.store.sqlite import rows
@@ -296,9 +296,13 @@ def difference(row: int, old: Memory, new: Memory, names: Sequence[str]) -> Diff
     """The fields that differ, in words and numbers."""
     if "forms" in names and isinstance(old.forms, FormsOnDemand) and isinstance(new.forms, FormsOnDemand):
         names = [name for name in names if name != "forms"]  # they follow from the content
-    before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))
+    before, after = ({name: _as_told(getattr(memory, name)) for name in names} for memory in (old, new))
     in_clear = old.tier is new.tier is Tier.CLEAR and not takes_out_secrets(old, new)
     return Difference(row, before, after, is_secret=not in_clear)
+
+
+def _as_told(value: object) -> object:
+    return value.hex() if isinstance(value, bytes) else plain(value)
 
 
 def takes_out_secrets(old: Memory, new: Memory) -> bool:
@@ -350,20 +354,6 @@ def _kept_words(change: Difference) -> Mapping[str, Any] | None:
         rows.to_json({name: side[name] for name in words}) for side in (change.before, change.after)
     )
     return {"row": change.row, "before": before, "after": after}
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _event(line: tuple[Any, ...]) -> Event:
