@@ -39,7 +39,7 @@ from engram.model.facts import Edge
 from engram.model.memory import UTC_OFFSET, Filters, Memory, Status
 from engram.model.plain import Says, plain
 from engram.model.scope import Scope
-from engram.operations.calls import get
+from engram.operations.calls import every_memory, get
 from engram.rules.importance import heat
 from engram.rules.retention import retention, strength
 
@@ -204,7 +204,6 @@ def _cut(words: str) -> str:
     return words if len(words) <= VALUE_WIDTH else words[: VALUE_WIDTH - 1] + "…"
 
 
-PAGE = 500
 EVENTS_SHOWN = 5
 
 
@@ -225,17 +224,8 @@ def _list_or_count(
     if count:
         return memory.count(filters=filters, scope=scope)
     if everything:
-        return _pages(memory, filters, scope)
+        return every_memory(memory, filters, scope=scope)
     return memory.list(filters=filters, limit=limit, cursor=cursor, scope=scope)
-
-
-def _pages(memory: Engram, filters: Filters, scope: Scope | None) -> Iterator[Memory]:
-    cursor: str | None = None
-    while True:
-        page = memory.list(filters=filters, limit=PAGE, cursor=cursor, scope=scope)
-        yield from page
-        if not (cursor := page.cursor):
-            return
 
 
 @presented("list", Spelling(variant("list", _list_or_count)), with_json=True)

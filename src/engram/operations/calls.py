@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from engram.errors import BadText, InvalidInput, NotFound, SourceTooLarge, Unkno
 from engram.model.capture import IngestReport, Receipt, Refusal
 from engram.model.event import Backup, Finding, Publication, Subscription
 from engram.model.facts import Claim, Fact
-from engram.model.memory import Memory
+from engram.model.memory import Filters, Layer, Memory
 from engram.model.recall import Timeline
 from engram.model.scope import Scope
 from engram.model.session import Commitment
@@ -26,6 +27,7 @@ from engram.operations.values import Reader, fields_of
 from engram.text.statement import canonical
 
 Kept = Receipt | dict[str, list[Receipt | Refusal]]
+PAGE = 1_000
 AUTO = "auto"
 UNPACKED = 100_000_000
 """Bytes that an archive which comes in a request may unpack to: others wait for the same memory."""
@@ -54,10 +56,10 @@ def remember(
 
 def get(memory: Engram, memory_id: str) -> Memory:
     """One memory. Raises NotFound."""
-    found = memory.get(memory_id)
-    if found is None:
+    record = memory.get(memory_id)
+    if record is None:
         raise NotFound(memory_id)
-    return found
+    return record
 
 
 def erase(memory: Engram, memory_id: str, because: str = "") -> str:
@@ -65,6 +67,33 @@ def erase(memory: Engram, memory_id: str, because: str = "") -> str:
     full = get(memory, memory_id).id
     memory.erase(full, because)
     return full
+
+
+def every_memory(
+    memory: Engram, filters: Filters | None = None, *, scope: Scope | None = None
+) -> Iterator[Memory]:
+    """All memories that fit, newest first, read a page at a time."""
+    cursor: str | None = None
+    while True:
+        page = memory.list(filters=filters, limit=PAGE, cursor=cursor, scope=scope)
+        yield from page
+        if not (cursor := page.cursor):
+            return
+
+
+def some_memories(memory: Engram, filters: Filters, offset: int, limit: int) -> list[Memory]:
+    """The memories that fit, newest first, from a place on."""
+    if not offset:
+        return list(memory.list(filters=filters, limit=limit))
+    return list(islice(every_memory(memory, filters), offset, offset + limit))
+
+
+def move_to(memory: Engram, record: Memory, layer: Layer, because: str) -> Memory:
+    """A memory in another layer, brought there step by step."""
+    while record.layer != layer:
+        step = memory.promote if record.layer < layer else memory.demote
+        record = step(record.id, because)
+    return record
 
 
 def timeline(  # noqa: PLR0913 - each is a part of the question; all but the words by name
@@ -101,7 +130,7 @@ def fact_from(given: Mapping[str, Any]) -> Fact:
 
 def fact_conflicts(memory: Engram, limit: int = 50) -> list[dict[str, Claim]]:
     """Pairs of facts that cannot both be true, each by name."""
-    return [{"a": claim, "b": two} for claim, two in memory.facts.conflicts(limit)]
+    return [{"a": claim, "b": other} for claim, other in memory.facts.conflicts(limit)]
 
 
 def entity(memory: Engram, name: str) -> Profile:

@@ -568,6 +568,29 @@ def _unsaid(kind: Any) -> list[tuple[str, Any]]:
     ]
 
 
+def pick(
+    value: Any,
+    columns: str,
+    made: Mapping[str, Callable[[Any], Any]] = types.MappingProxyType({}),
+    time: Callable[[datetime], Any] = datetime.isoformat,
+) -> dict[str, Any]:
+    """Some of a value under the names a client knows: `id created:created_at place:scope.project`.
+
+    Behind a colon stands where it is kept, where that is another name; `made` works some out of the whole
+    value, and `time` says how times are written.
+
+    >>> pick(Scope("home", user="ada"), "namespace who:user long", {"long": lambda scope: len(scope.user)})
+    {'namespace': 'home', 'who': 'ada', 'long': 3}
+    """
+    picked = {}
+    for column in columns.split():
+        name, _, place = column.partition(":")
+        read = made.get(place or name) or attrgetter(place or name)
+        found = read(value)
+        picked[name] = time(found) if isinstance(found, datetime) else plain(found)
+    return picked
+
+
 def _unknown(value: Any) -> Any:
     if isinstance(value, EngramError):
         return {"code": value.code, "message": value.message}

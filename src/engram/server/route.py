@@ -302,13 +302,17 @@ async def _once(
     key = request.headers.get(HEADER)
     if key is None or request.method == "GET":
         return _response(await work())
-    place = f"{request.url.path}?{request.url.query}"
-    asked = b"\n".join([request.method.encode(), place.encode(), body])
-    answer, again = await keys.once(caller.id, key, asked, work)
+    answer, again = await keys.once(caller.id, key, whole_request(request, body), work)
     response = _response(answer)
     if again:
         response.headers[REPLAYED] = "true"
     return response
+
+
+def whole_request(request: Request, body: bytes) -> bytes:
+    """All that tells a request from another under the same key."""
+    place = f"{request.url.path}?{request.url.query}"
+    return b"\n".join([request.method.encode(), place.encode(), body])
 
 
 def _response(answer: IdempotentAnswer) -> Response:

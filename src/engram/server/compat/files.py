@@ -13,16 +13,82 @@ from typing import Any
 from engram.api.conflicts import Conflict
 from engram.api.contexts import data_block, line_of
 from engram.errors import AccessDenied, InvalidInput, UnknownValue, WrongType
-from engram.model.capture import Outcome, Turn
-from engram.model.event import Event
+from engram.model.capture import Outcome
 from engram.model.facts import Entity
 from engram.model.memory import Filters, Kind, Memory, Status
 from engram.model.plain import member, moment, plain
 from engram.model.recall import Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
+from engram.operations.calls import some_memories
+from engram.operations.values import pick
 from engram.rules import screen
-from engram.server.compat.layers import some
 from engram.server.compat.requests import FILES, LenientRequest, Old, OldAnswer
+
+# ---------------------------------------------------------------- shapes
+# What these clients are told of a value, and how they call it.
+
+MEMORY = (
+    "id content category status lifecycleState:lifecycle verificationState:verification policyClass:policy "
+    "confidence importance tags entityRef namespace:scope.namespace source created:created_at "
+    "updated:modified_at lastAccessed:last_accessed accessCount:usage.accessed"
+)
+MADE: Mapping[str, Callable[[Memory], Any]] = {
+    "category": lambda memory: memory.category.replace("-", "_"),
+    "entityRef": lambda memory: memory.details.get("entityRef") or next(iter(memory.entities), None),
+}
+EVENT = "eventId:id memoryId:memory eventType:verb timestamp:at actor reason:because relatedMemoryId:related"
+TURN = "sessionKey:session role:part content timestamp:at"
+RUN = "runId:id kind state startedAt:started_at finishedAt:finished_at"
+PAIR = "memoryIdA:a.id memoryIdB:b.id contentA:a.content contentB:b.content rationale:because"
+PREVIEW = 200
+"""Characters of a memory that a list shows."""
+
+
+def memory_of(memory: Memory) -> dict[str, Any]:
+    """A whole memory."""
+    return pick(memory, MEMORY, MADE)
+
+
+def row_of(memory: Memory) -> dict[str, Any]:
+    """A memory in a list, with a line of its words."""
+    return {**memory_of(memory), "preview": memory.content[:PREVIEW]}
+
+
+def hit_of(hit: Hit, access: Access) -> dict[str, Any]:
+    """A memory that was found, and how well it fits."""
+    return {**row_of(hit.memory), "text": hit.text, "score": public_score(hit, access)}
+
+
+def entity_of(entity: Entity) -> dict[str, Any]:
+    """Somebody or something that memories speak of."""
+    return {
+        **pick(entity, "name type aliases mentions"),
+        "updated": plain(entity.last_seen or entity.first_seen),
+    }
+
+
+def _peer(entity: Entity) -> dict[str, Any]:
+    return {**pick(entity, "id:name displayName:name aliases"), "kind": "human"}
+
+
+def _pair(conflict: Conflict) -> dict[str, Any]:
+    return {
+        **pick(conflict, PAIR),
+        "pairId": f"{conflict.a.id}..{conflict.b.id}",
+        "verdict": "contradicts",
+    }
+
+
+def _listed(ask: LenientRequest, name: str, items: list[Any], **more: Any) -> dict[str, Any]:
+    """A list under its name, with how many there are and where."""
+    return {"namespace": namespace_of(ask), "count": len(items), **more, name: items}
+
+
+def _found_or_not(ask: LenientRequest, name: str, value: Mapping[str, Any] | None) -> OldAnswer:
+    """What was asked for under its name, or that there is none."""
+    answer = {"found": value is not None, "namespace": namespace_of(ask)}
+    return OldAnswer(answer, 404) if value is None else OldAnswer({**answer, name: value})
+
 
 # ---------------------------------------------------------------- recalling
 # Asking of *files*: recall with a context ready for a prompt, search, and what was said.
@@ -45,9 +111,9 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
     query, mode = ask.text("query"), one_of(ask, "mode", "auto", tuple(MODES))
     disclosure = one_of(ask, "disclosure", "chunk", DISCLOSURES)
     top = _within(ask, "topK", MODES[mode], MOST)
-    answer = _found(ask, query, top) if mode != "no_recall" and top else None
-    hits = [] if answer is None else list(answer)
-    told: dict[str, Any] = {
+    recalled = _recalled(ask, query, top) if mode != "no_recall" and top else None
+    hits = [] if recalled is None else list(recalled)
+    answer: dict[str, Any] = {
         "query": query,
         "sessionKey": session_of(ask),
         "namespace": namespace_of(ask),
@@ -67,17 +133,17 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
         "budgetWarning": None,
         "latencyMs": round((time.perf_counter() - begun) * 1_000, 2),
     }
-    if ask.truth("includeDebug") and answer is not None:
-        told["debug"] = {"plan": plain(answer.plan), "quality": plain(answer.quality)}
-    return told
+    if ask.truth("includeDebug") and recalled is not None:
+        answer["debug"] = {"plan": plain(recalled.plan), "quality": plain(recalled.quality)}
+    return answer
 
 
 def search(ask: LenientRequest) -> dict[str, Any]:
     """Hits alone, without counting as a use."""
     query = ask.text("query")
     top = ask.whole("topK", ask.whole("maxResults", 10, 1, MOST), 1, MOST)
-    answer = ask.memory.recall(query, limit=top, dry=True, expand=False)
-    return {"query": query, **_listed(ask, "results", [hit_of(hit, ask.memory.access) for hit in answer])}
+    hits = ask.memory.recall(query, limit=top, dry=True, expand=False)
+    return {"query": query, **_listed(ask, "results", [hit_of(hit, ask.memory.access) for hit in hits])}
 
 
 def xray(ask: LenientRequest) -> dict[str, Any]:
@@ -86,22 +152,20 @@ def xray(ask: LenientRequest) -> dict[str, Any]:
         raise AccessDenied("look through a recall; only an owner may")
     query = ask.text("q") if ask.has("q") else ask.text("query")
     budget = ask.whole("budget", 0, 0, 1_000_000)
-    answer = ask.memory.recall(query, budget=budget or None, dry=True, explain=True)
-    return {"snapshotFound": True, "query": query, "snapshot": plain(answer)}
+    recalled = ask.memory.recall(query, budget=budget or None, dry=True, explain=True)
+    return {"snapshotFound": True, "query": query, "snapshot": plain(recalled)}
 
 
 def said(ask: LenientRequest) -> dict[str, Any]:
     """What was said, word for word, where it led to a memory that fits."""
     query, limit = ask.text("query"), ask.whole("limit", 10, 1, 100)
     filters = Filters(session=session_of(ask))
-    answer = ask.memory.recall(query, limit=limit, filters=filters, dry=True, expand=False)
     turns = {
-        (turn.session, turn.id): {**turn_of(turn), "memoryId": hit.memory.id}
-        for hit in answer
+        (turn.session, turn.id): {**pick(turn, TURN), "memoryId": hit.memory.id}
+        for hit in ask.memory.recall(query, limit=limit, filters=filters, dry=True, expand=False)
         for turn in ask.memory.said(hit.memory.id)
     }
-    found_turns = [*turns.values()][:limit]
-    return {"query": query, **_listed(ask, "results", found_turns), "lcmEnabled": True}
+    return {"query": query, **_listed(ask, "results", [*turns.values()][:limit]), "lcmEnabled": True}
 
 
 def health_of_recalls(ask: LenientRequest) -> dict[str, Any]:
@@ -111,11 +175,6 @@ def health_of_recalls(ask: LenientRequest) -> dict[str, Any]:
     except AccessDenied:
         snapshot = None
     return {"sessionKey": session_of(ask), "snapshot": snapshot}
-
-
-def _listed(ask: LenientRequest, name: str, items: list[Any], **more: Any) -> dict[str, Any]:
-    """A list under its name, with how many there are and where."""
-    return {"namespace": namespace_of(ask), "count": len(items), **more, name: items}
 
 
 def session_of(ask: LenientRequest) -> str:
@@ -141,16 +200,15 @@ def _project(ask: LenientRequest) -> str:
     """The project a call is about: the one it names, else the one its session works on."""
     place = namespace_of(ask), session_of(ask)
     if "codingContext" in ask.given:
-        told = ask.given["codingContext"]
-        if told is not None and not isinstance(told, Mapping):
-            raise WrongType("codingContext", told, "an object or null")
-        named = (
-            "" if told is None else ask.of(told).text("projectId", "") or ask.of(told).text("rootPath", "")
-        )
-        screen.name("projectId", named)
+        context = ask.given["codingContext"]
+        if context is not None and not isinstance(context, Mapping):
+            raise WrongType("codingContext", context, "an object or null")
+        inner = ask.of(context or {})
+        project = inner.text("projectId", "") or inner.text("rootPath", "")
+        screen.name("projectId", project)
         ask.projects.pop(place, None)
-        if named:
-            ask.projects[place] = named
+        if project:
+            ask.projects[place] = project
             while len(ask.projects) > PROJECTS:
                 ask.projects.pop(next(iter(ask.projects)))
     return ask.text("projectTag", "") or ask.projects.get(place, "")
@@ -164,13 +222,13 @@ def scope_of(ask: LenientRequest) -> Scope | None:
     return replace(access.scope, project=project)
 
 
-def _found(ask: LenientRequest, query: str, top: int) -> Recall:
+def _recalled(ask: LenientRequest, query: str, top: int) -> Recall:
     tags = frozenset(_tags(ask) or ask.words("tag"))
     every = one_of(ask, "tagMatch", ask.text("tag_match", "any") or "any", MATCHES) == "all"
     return ask.memory.recall(
         query,
         limit=top,
-        filters=Filters(tags_all=tags if every else frozenset(), tags_any=frozenset() if every else tags),
+        filters=Filters(tags_all=tags) if every else Filters(tags_any=tags),
         scope=scope_of(ask),
         session=session_of(ask),
         as_of=ask.text("asOf", ask.text("as_of", "")) or None,
@@ -186,10 +244,10 @@ def _tags(ask: LenientRequest) -> tuple[str, ...]:
 
 def _within(ask: LenientRequest, name: str, default: int, most: int) -> int:
     """A number that must lie in its range: these clients are told when it does not."""
-    found = ask.number(name)
-    if found is not None and not 0 <= found <= most:
+    number = ask.number(name)
+    if number is not None and not 0 <= number <= most:
         raise InvalidInput(f"{name} must be between 0 and {most}")
-    return default if found is None else int(found)
+    return default if number is None else int(number)
 
 
 def one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]) -> str:
@@ -217,6 +275,8 @@ DISPOSITIONS = {
     "archived": Status.ARCHIVED,
 }
 """What those clients may make of a memory, in our words."""
+IN_DOUBT = Filters(statuses=frozenset({Status.CHALLENGED, Status.QUARANTINED}))
+PROCEDURES = Filters(kinds=frozenset({Kind.PROCEDURAL}))
 
 
 def health(ask: LenientRequest) -> dict[str, Any]:
@@ -239,7 +299,7 @@ def observe(ask: LenientRequest) -> dict[str, Any]:
     if not session:
         raise InvalidInput("sessionKey is required")
     # What only its own service needs is left out.
-    messages = [{name: one[name] for name in one if name in MESSAGE} for one in ask.objects("messages")]
+    messages = [{name: sent[name] for name in sent if name in MESSAGE} for sent in ask.objects("messages")]
     heard = ask.memory.observe(messages=messages, session=session, scope=scope_of(ask))
     return {
         "accepted": heard.logged,
@@ -252,85 +312,80 @@ def observe(ask: LenientRequest) -> dict[str, Any]:
 
 def entities(ask: LenientRequest) -> dict[str, Any]:
     """Who and what is spoken of, last seen first."""
-    limit, offset = ask.whole("limit", 50, 1, 500), ask.whole("offset", 0, 0, 500)
-    found = ask.memory.entities.list(prefix=ask.text("q", ""), limit=offset + limit)[offset:]
-    return _listed(ask, "entities", [entity_of(one) for one in found], limit=limit, offset=offset)
+    limit, offset = ask.page(50, 500, deepest=500)
+    known = ask.memory.entities.list(prefix=ask.text("q", ""), limit=offset + limit)[offset:]
+    return _listed(ask, "entities", [*map(entity_of, known)], limit=limit, offset=offset)
 
 
 def entity(ask: LenientRequest) -> OldAnswer:
     """What is known about somebody or something."""
     profile = ask.memory.entities.get(ask.placed.get("name") or ask.text("name"))
-    told = profile and entity_of(profile.entity) | {
-        "facts": [plain(fact.fact) for fact in profile.facts],
-        "memories": [memory_of(memory) for memory in profile.memories],
+    if profile is None:
+        return _found_or_not(ask, "entity", None)
+    more = {
+        "facts": [plain(claim.fact) for claim in profile.facts],
+        "memories": [*map(memory_of, profile.memories)],
         "related": [{"name": name, "count": count} for name, count in profile.beside],
     }
-    return _found_or_not(ask, {"entity": told} if told else None)
-
-
-def _found_or_not(ask: LenientRequest, told: Mapping[str, Any] | None) -> OldAnswer:
-    """What was asked for by its name, or that there is none."""
-    value = {"found": told is not None, "namespace": namespace_of(ask), **(told or {})}
-    return OldAnswer(value, 404 if told is None else 200)
+    return _found_or_not(ask, "entity", {**entity_of(profile.entity), **more})
 
 
 def contradictions(ask: LenientRequest) -> dict[str, Any]:
     """Pairs that cannot both be true."""
     pairs = ask.memory.conflicts.list(ask.whole("limit", 50, 1, 500))
-    return _listed(ask, "pairs", [_pair(pair) for pair in pairs])
+    return _listed(ask, "pairs", [*map(_pair, pairs)])
 
 
 def resolve(ask: LenientRequest) -> dict[str, Any]:
     """Settle a pair."""
     pair, verb = ask.text("pairId"), one_of(ask, "verb", "", (*VERBS, LATER))
-    one, _, two = pair.partition("..")
+    first, _, second = pair.partition("..")
     if verb == LATER:
         return {"pairId": pair, "verb": verb, "resolved": False}
-    memory = ask.memory.conflicts.resolve(one, two, VERBS[verb], "decided by a client")
+    memory = ask.memory.conflicts.resolve(first, second, VERBS[verb], "decided by a client")
     return {"pairId": pair, "verb": verb, "resolved": True, "memory": memory_of(memory)}
 
 
 def scan(ask: LenientRequest) -> dict[str, Any]:
     """Have a model look at the pairs; without one they stay open."""
     settled = ask.memory.conflicts.review()
-    return {"namespace": namespace_of(ask), "settled": [_pair(conflict) for conflict in settled]}
+    return {"namespace": namespace_of(ask), "settled": [*map(_pair, settled)]}
 
 
 def contradiction(ask: LenientRequest) -> OldAnswer:
     """One pair that cannot both be true."""
-    wanted = ask.placed["id"]
-    found = next((one for one in map(_pair, ask.memory.conflicts.list(500)) if one["pairId"] == wanted), None)
+    wanted, pairs = ask.placed["id"], map(_pair, ask.memory.conflicts.list(500))
+    found = next((pair for pair in pairs if pair["pairId"] == wanted), None)
     return OldAnswer({"found": found is not None, "pair": found}, 404 if found is None else 200)
 
 
 def dispose(ask: LenientRequest) -> dict[str, Any]:
     """Say what becomes of a memory that was to be looked at."""
-    given = one_of(ask, "status", "", tuple(DISPOSITIONS))
-    moved = ask.memory.set_status(ask.text("memoryId"), DISPOSITIONS[given], ask.text("reasonCode"))
-    return {"memoryId": moved.id, "status": given, "reasonCode": ask.text("reasonCode"), "applied": True}
+    status, reason = one_of(ask, "status", "", tuple(DISPOSITIONS)), ask.text("reasonCode")
+    changed = ask.memory.set_status(ask.text("memoryId"), DISPOSITIONS[status], reason)
+    return {"memoryId": changed.id, "status": status, "reasonCode": reason, "applied": True}
 
 
 def queue(ask: LenientRequest) -> dict[str, Any]:
     """What waits for somebody to look at it: what is in doubt, and what was put aside."""
-    filters = Filters(statuses=frozenset({Status.CHALLENGED, Status.QUARANTINED}))
-    return _listed(ask, "items", [row_of(memory) for memory in ask.memory.list(filters=filters, limit=MOST)])
+    return _listed(ask, "items", [*map(row_of, ask.memory.list(filters=IN_DOUBT, limit=MOST))])
 
 
 def upkeep(ask: LenientRequest) -> dict[str, Any]:
     """The last runs of maintenance."""
-    runs = [{"runId": run.id, "kind": str(run.kind), "state": str(run.state),
-             "startedAt": run.started_at.isoformat(),
-             "finishedAt": run.finished_at.isoformat() if run.finished_at else None}
-            for run in ask.memory.maintenance.runs(20)]  # fmt: skip
-    return _listed(ask, "runs", runs)
+    return _listed(ask, "runs", [pick(run, RUN) for run in ask.memory.maintenance.runs(20)])
 
 
 def quality(ask: LenientRequest) -> dict[str, Any]:
     """How much is kept, by status and category, and what is wrong with it."""
-    counted = ask.memory.stats()
-    answer = {"total": counted.memories, "byStatus": counted.by_status, "byCategory": counted.by_category}
-    waiting = {"contradictions": len(ask.memory.conflicts.list(500)), "withoutVector": counted.pending}
-    return {"namespace": namespace_of(ask), **answer, **waiting}
+    return {
+        "namespace": namespace_of(ask),
+        **pick(
+            ask.memory.stats(),
+            "total:memories byStatus:by_status byCategory:by_category withoutVector:pending",
+        ),
+        "contradictions": len(ask.memory.conflicts.list(500)),
+    }
 
 
 def console(ask: LenientRequest) -> dict[str, Any]:
@@ -342,66 +397,48 @@ def dream(ask: LenientRequest) -> dict[str, Any]:
     """Sleep: in its deep phase memories mature, in the others they are replayed and linked."""
     phase, dry = one_of(ask, "phase", "", PHASES), ask.truth("dryRun")
     report = (ask.memory.consolidate if phase == "deepSleep" else ask.memory.dream)(dry=dry)
-    return {"phase": phase, "runId": report.run.id, "dryRun": report.dry, "changes": report.changes}
+    return {"phase": phase, **pick(report, "runId:run.id dryRun:dry changes")}
 
 
 def procedures(ask: LenientRequest) -> dict[str, Any]:
     """How many procedures are known."""
-    return {"procedures": ask.memory.count(filters=Filters(kinds=frozenset({Kind.PROCEDURAL})))}
+    return {"procedures": ask.memory.count(filters=PROCEDURES)}
 
 
 def graph(ask: LenientRequest) -> dict[str, Any]:
     """Memories and what is between them."""
     filters = Filters(categories=frozenset(ask.words("categories")))
-    memories = some(ask.memory, filters, 0, ask.whole("limit", 500, 1, 5_000))
+    memories = some_memories(ask.memory, filters, 0, ask.whole("limit", 500, 1, 5_000))
     focus = ask.text("focusNodeId", "")
-    edges = {
-        (edge.source, edge.target, str(edge.type)): edge.confidence
+    relations = [
+        edge
         for memory in memories
         if not focus or memory.id == focus
         for edge in ask.memory.relations(memory.id)
-    }
-    near = {end for source, target, _ in edges for end in (source, target)}
+    ]
+    # The same relation hangs on both of its ends.
+    edges = {(edge.source, edge.target, edge.type): edge for edge in relations}
+    near = {focus, *(end for edge in relations for end in (edge.source, edge.target))}
     return {
         "namespace": namespace_of(ask),
-        "nodes": [row_of(memory) for memory in memories if not focus or memory.id in near | {focus}],
-        "edges": [
-            {"source": source, "target": target, "type": kind, "confidence": sure}
-            for (source, target, kind), sure in edges.items()
-        ],
+        "nodes": [row_of(memory) for memory in memories if not focus or memory.id in near],
+        "edges": [pick(edge, "source target type confidence") for edge in edges.values()],
     }
 
 
 def peers(ask: LenientRequest) -> dict[str, Any]:
     """The people who are spoken of."""
-    found = [_peer(one) for one in ask.memory.entities.list(type="person", limit=MOST)]
-    return {"peers": found, "count": len(found)}
+    people = ask.memory.entities.list(type="person", limit=MOST)
+    return {"peers": [*map(_peer, people)], "count": len(people)}
 
 
 def peer(ask: LenientRequest) -> OldAnswer:
     """What is known about one of them; as a profile, in lines."""
-    name = ask.placed.get("id") or ask.text("id")
-    profile = ask.memory.entities.get(name)
+    profile = ask.memory.entities.get(ask.placed.get("id") or ask.text("id"))
     if profile is None:
         return OldAnswer({"found": False}, 404)
     lines = [memory.content for memory in profile.memories]
     return OldAnswer({"found": True, "peer": _peer(profile.entity), "profile": lines})
-
-
-def _peer(entity: Entity) -> dict[str, Any]:
-    return {"id": entity.name, "kind": "human", "displayName": entity.name, "aliases": list(entity.aliases)}
-
-
-def _pair(conflict: Conflict) -> dict[str, Any]:
-    return {
-        "pairId": f"{conflict.a.id}..{conflict.b.id}",
-        "memoryIdA": conflict.a.id,
-        "memoryIdB": conflict.b.id,
-        "contentA": conflict.a.content,
-        "contentB": conflict.b.content,
-        "verdict": "contradicts",
-        "rationale": conflict.because,
-    }
 
 
 # ---------------------------------------------------------------- memories
@@ -435,30 +472,31 @@ def suggest(ask: LenientRequest) -> OldAnswer:
 
 def page(ask: LenientRequest) -> dict[str, Any]:
     """Memories, newest first or in another order; with `q` those that fit a question."""
-    limit, offset = ask.whole("limit", 50, 1, 200), ask.whole("offset", 0, 0, 10_000_000)
+    limit, offset = ask.page(50, 200)
     sort = one_of(ask, "sort", "created_desc", SORTS)
     filters = _filters(ask)
-    if ask.text("q", ""):
-        hits = ask.memory.recall(ask.text("q"), limit=min(offset + limit, 500), filters=filters, dry=True)
+    if query := ask.text("q", ""):
+        hits = ask.memory.recall(query, limit=min(offset + limit, 500), filters=filters, dry=True)
         memories, total = [hit.memory for hit in hits][offset:], len(hits)
     else:
         memories, total = _sorted(ask, filters, sort, offset, limit), ask.memory.count(filters=filters)
-    rows = [row_of(memory) for memory in memories]
+    rows = [*map(row_of, memories)]
     return _listed(ask, "memories", rows, sort=sort, total=total, limit=limit, offset=offset)
 
 
 def get(ask: LenientRequest) -> OldAnswer:
     """One memory."""
     memory = ask.memory.get(_id(ask))
-    return _found_or_not(ask, None if memory is None else {"memory": memory_of(memory)})
+    return _found_or_not(ask, "memory", None if memory is None else memory_of(memory))
 
 
 def timeline(ask: LenientRequest) -> OldAnswer:
     """What happened to a memory, oldest first."""
     memory = ask.memory.get(_id(ask))
     events = ask.memory.events(memory.id, limit=ask.whole("limit", 200, 1, 1_000)) if memory else []
-    answer = _listed(ask, "timeline", [event_of(event) for event in reversed(events)])
-    return OldAnswer({"found": memory is not None, **answer}, 404 if memory is None else 200)
+    told = [{**pick(event, EVENT), "relatedMemoryId": event.related or None} for event in reversed(events)]
+    answer = {"found": memory is not None, **_listed(ask, "timeline", told)}
+    return OldAnswer(answer, 404 if memory is None else 200)
 
 
 def _store(ask: LenientRequest, operation: str) -> OldAnswer:
@@ -496,10 +534,10 @@ def _fields(ask: LenientRequest) -> dict[str, Any]:
     if ask.text("category", ""):
         fields["category"] = one_of(ask, "category", "", CATEGORIES).replace("_", "-")
     if ask.has("confidence"):
-        sure = ask.number("confidence") or 0.0
-        if not 0.0 <= sure <= 1.0:
+        confidence = ask.number("confidence") or 0.0
+        if not 0.0 <= confidence <= 1.0:
             raise InvalidInput("confidence must be between 0 and 1")
-        fields["confidence"] = sure
+        fields["confidence"] = confidence
     if ask.text("ttl", ""):
         fields["expires_at"] = _until(ask.text("ttl"))
     details = {name: ask.text(name) for name in ("entityRef", "sourceReason") if ask.text(name, "")}
@@ -521,30 +559,31 @@ def _until(ttl: str) -> datetime:
 
 
 def _filters(ask: LenientRequest) -> Filters:
-    filters = Filters(categories=frozenset(ask.words("category")))
-    said = ask.text("status", "")
-    if not said:
+    filters, status = Filters(categories=frozenset(ask.words("category"))), ask.text("status", "")
+    if not status:
         return filters
-    wanted: Status = DISPOSITIONS[said] if said in DISPOSITIONS else member("status", Status, said)
+    wanted: Status = DISPOSITIONS.get(status) or member("status", Status, status)
     return replace(filters, statuses=frozenset({wanted}))
 
 
-def _sorted(ask: LenientRequest, filters: Filters, sort: str, offset: int, limit: int) -> list[Any]:
+def _sorted(ask: LenientRequest, filters: Filters, sort: str, offset: int, limit: int) -> list[Memory]:
     if sort == "created_desc":
-        return some(ask.memory, filters, offset, limit)
+        return some_memories(ask.memory, filters, offset, limit)
     by, _, way = sort.partition("_")
     name = "modified_at" if by == "updated" else "created_at"
-    every = some(ask.memory, filters, 0, SORTED_MOST)
-    return sorted(every, key=lambda memory: getattr(memory, name), reverse=way == "desc")[
-        offset : offset + limit
-    ]
+    every = some_memories(ask.memory, filters, 0, SORTED_MOST)
+    ordered = sorted(every, key=lambda memory: getattr(memory, name), reverse=way == "desc")
+    return ordered[offset : offset + limit]
 
 
 def _id(ask: LenientRequest) -> str:
     return ask.placed.get("id") or ask.text("memoryId")
 
 
-ADAPTERS = {"adaptersEnabled": True, "registered": []}
+def adapters(ask: LenientRequest) -> dict[str, Any]:
+    """That the client is known by the name it goes by; none has to be set up."""
+    named = ask.headers.get("x-engram-client-id") or None
+    return {"adaptersEnabled": True, "registered": [], "resolved": named}
 
 
 def _route(address: str, call: Callable[[LenientRequest], Any], **more: Any) -> Old:
@@ -554,9 +593,7 @@ def _route(address: str, call: Callable[[LenientRequest], Any], **more: Any) -> 
 
 ROUTES: tuple[Old, ...] = (
     _route("GET health", health),
-    _route(
-        "GET adapters", lambda ask: {**ADAPTERS, "resolved": ask.headers.get("x-engram-client-id") or None}
-    ),
+    _route("GET adapters", adapters),
     _route("POST observe", observe, status=202),
     _route("GET entities", entities),
     _route("GET entities/{name:path}", entity),
@@ -590,75 +627,3 @@ ROUTES: tuple[Old, ...] = (
     _route("GET memories/{id}", get),
     _route("GET memories/{id}/timeline", timeline),
 )
-
-
-PREVIEW = 200
-
-
-def memory_of(memory: Memory) -> dict[str, Any]:
-    """A whole memory."""
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "category": memory.category.replace("-", "_"),
-        "status": memory.status.value,
-        "lifecycleState": memory.lifecycle.value,
-        "verificationState": memory.verification.value,
-        "policyClass": memory.policy.value,
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "tags": list(memory.tags),
-        "entityRef": memory.details.get("entityRef") or next(iter(memory.entities), None),
-        "namespace": memory.scope.namespace,
-        "source": memory.source,
-        "created": memory.created_at.isoformat(),
-        "updated": memory.modified_at.isoformat(),
-        "lastAccessed": None if memory.last_accessed is None else memory.last_accessed.isoformat(),
-        "accessCount": memory.usage.accessed,
-    }
-
-
-def row_of(memory: Memory) -> dict[str, Any]:
-    """A memory in a list: a line of its words instead of all."""
-    answer = memory_of(memory)
-    return {**answer, "preview": answer["content"][:PREVIEW]}
-
-
-def hit_of(hit: Hit, access: Access) -> dict[str, Any]:
-    """A memory that was found, and how well it fits."""
-    return {**row_of(hit.memory), "text": hit.text, "score": public_score(hit, access)}
-
-
-def event_of(event: Event) -> dict[str, Any]:
-    """Something that happened to a memory."""
-    return {
-        "eventId": event.id,
-        "memoryId": event.memory,
-        "eventType": event.verb.value,
-        "timestamp": event.at.isoformat(),
-        "actor": event.actor,
-        "reason": event.because,
-        "relatedMemoryId": event.related or None,
-    }
-
-
-def entity_of(entity: Entity) -> dict[str, Any]:
-    """Somebody or something that memories speak of."""
-    seen = entity.last_seen or entity.first_seen
-    return {
-        "name": entity.name,
-        "type": entity.type,
-        "aliases": list(entity.aliases),
-        "mentions": entity.mentions,
-        "updated": None if seen is None else seen.isoformat(),
-    }
-
-
-def turn_of(turn: Turn) -> dict[str, Any]:
-    """Something that was said, word for word."""
-    return {
-        "sessionKey": turn.session,
-        "role": turn.part.value,
-        "content": turn.content,
-        "timestamp": turn.at.isoformat(),
-    }

@@ -21,7 +21,7 @@ from engram.errors import EngramError, UnknownValue
 from engram.model.maintenance import Report
 from engram.model.memory import Filters, Kind
 from engram.operations.calls import get
-from engram.operations.values import encoded
+from engram.operations.values import encoded, pick
 from engram.server.compat import files
 from engram.server.compat.files import memory_of
 from engram.server.compat.requests import LenientRequest, OldAnswer, named, standing
@@ -52,30 +52,27 @@ SHOWN = 50
 Answers = Callable[[LenientRequest], Any]
 
 
-def _judge(told: str, why: str) -> Answers:
+def _judge(field: str, why: str) -> Answers:
     def judge(ask: LenientRequest) -> dict[str, Any]:
         """Say whether a memory helped."""
-        known = JUDGED[told]
-        word = files.one_of(ask, told, "", tuple(known))
+        known = JUDGED[field]
+        word = files.one_of(ask, field, "", tuple(known))
         memory = ask.memory.feedback(ask.text("memoryId"), helpful=known[word], because=ask.text(why, ""))
-        return {"memoryId": memory.id, told: word, "recorded": True}
+        return {"memoryId": memory.id, field: word, "recorded": True}
 
     return judge
 
 
 def promote(ask: LenientRequest) -> dict[str, Any]:
     """Move a memory one layer up."""
-    moved = ask.memory.promote(ask.text("memoryId"), "promoted by a client")
-    return {"memoryId": moved.id, "promoted": True, "layer": moved.layer.name.lower()}
+    memory = ask.memory.promote(ask.text("memoryId"), "promoted by a client")
+    return {**pick(memory, "memoryId:id layer"), "promoted": True}
 
 
 def briefing(ask: LenientRequest) -> dict[str, Any]:
     """What a session that starts cold should know."""
     resume = ask.memory.resume()
-    sections = [
-        {"name": section.name, "text": section.text, "memoryIds": list(section.ids)}
-        for section in resume.sections
-    ]
+    sections = [pick(section, "name text memoryIds:ids") for section in resume.sections]
     return {"format": "markdown", "markdown": resume.text, "sections": sections}
 
 
@@ -88,8 +85,8 @@ def checkpoint(ask: LenientRequest) -> dict[str, Any]:
 
 def identity(ask: LenientRequest) -> dict[str, Any]:
     """What is remembered about who somebody is."""
-    found = [memory_of(memory) for memory in ask.memory.list(filters=IDENTITY, limit=SHOWN)]
-    return {"memories": found, "count": len(found)}
+    memories = [*map(memory_of, ask.memory.list(filters=IDENTITY, limit=SHOWN))]
+    return {"memories": memories, "count": len(memories)}
 
 
 def governance(ask: LenientRequest) -> dict[str, Any]:
@@ -104,40 +101,34 @@ def learn(ask: LenientRequest) -> dict[str, Any]:
 
 
 def _ran(report: Report) -> dict[str, Any]:
-    rules = [{"rule": tally.rule, "count": tally.count} for tally in report.tallies]
+    rules = [pick(tally, "rule count") for tally in report.tallies]
     return {"runId": report.run.id, "changes": report.changes, "rules": rules}
 
 
 def profile(ask: LenientRequest) -> dict[str, Any]:
     """How somebody is and wants things."""
-    found = ask.memory.knowledge.profile()
-    return {"profile": [trait.text for trait in found.traits], "topics": list(found.topics)}
+    behaviour = ask.memory.knowledge.profile()
+    return {"profile": [trait.text for trait in behaviour.traits], "topics": list(behaviour.topics)}
 
 
 def anchor(ask: LenientRequest) -> dict[str, Any]:
     """What somebody says about themselves."""
-    reflections = ask.memory.knowledge.identity()
-    return {
-        "identityTraits": reflections.text,
-        "memories": reflections.memories,
-        "compacted": reflections.compacted,
-    }
+    return pick(ask.memory.knowledge.identity(), "identityTraits:text memories compacted")
 
 
 def questions(ask: LenientRequest) -> dict[str, Any]:
     """What is not known and would be good to know."""
-    gaps = ask.memory.gaps.list()
-    found = [{"question": gap.question, "about": gap.about, "priority": gap.weight} for gap in gaps]
-    return {"questions": found, "count": len(found)}
+    gaps = [pick(gap, "question about priority:weight") for gap in ask.memory.gaps.list()]
+    return {"questions": gaps, "count": len(gaps)}
 
 
 def day_summary(ask: LenientRequest) -> dict[str, Any]:
     """What was kept today; or the texts that were given, in few words."""
     now = ask.memory.maintenance.clock.now()
     today = Filters(created_since=now.replace(hour=0, minute=0, second=0, microsecond=0))
-    lines = [key_fact(memory.content) for memory in ask.memory.list(filters=today, limit=SHOWN)]
-    given = [key_fact(one) for one in ask.text("memories", "").splitlines() if one.strip()]
-    return {"date": f"{now:%Y-%m-%d}", "summary": "\n".join(f"- {one}" for one in given or lines)}
+    given = [line for line in ask.text("memories", "").splitlines() if line.strip()]
+    texts = given or [memory.content for memory in ask.memory.list(filters=today, limit=SHOWN)]
+    return {"date": f"{now:%Y-%m-%d}", "summary": "\n".join(f"- {key_fact(text)}" for text in texts)}
 
 
 def guidelines(ask: LenientRequest) -> dict[str, Any]:
@@ -209,9 +200,9 @@ def _summarized(ask: LenientRequest) -> str:
     """A memory of what another says in few words, drawn from it."""
     whole = get(ask.memory, ask.text("memoryId"))
     words = ask.text("content", "") or key_fact(whole.content)
-    made = ask.memory.remember(words, source="agent", apart=True).memory
-    ask.memory.relate(made.id, whole.id, "derived_from")
-    return made.id
+    summary = ask.memory.remember(words, source="agent", apart=True).memory
+    ask.memory.relate(summary.id, whole.id, "derived_from")
+    return summary.id
 
 
 DISCARD = "discard"
@@ -300,15 +291,15 @@ def own_name(name: Any) -> str | None:
     """
     if not isinstance(name, str):
         return None
-    return next((name.removeprefix(one) for one in PREFIXES if name.startswith(one)), None)
+    return next((name.removeprefix(prefix) for prefix in PREFIXES if name.startswith(prefix)), None)
 
 
 def run(name: str, ask: LenientRequest) -> Any:
     """What a tool comes to. Raises UnknownValue for one that is not here."""
     if name not in TOOLS:
         raise UnknownValue("tool", name, tuple(TOOLS))
-    found = TOOLS[name][0](ask)
-    return found.value if isinstance(found, OldAnswer) else found
+    answer = TOOLS[name][0](ask)
+    return answer.value if isinstance(answer, OldAnswer) else answer
 
 
 NO_SUCH_METHOD, NO_SUCH_TOOL = -32_601, -32_602
@@ -324,28 +315,28 @@ def beside(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
             return
         request = Request(scope, receive)
         body = await read(request)
-        asked = _asked(body)
-        if asked is None:
+        message = _message(body)
+        if message is None:
             await inner(scope, _again(body, receive), send)
-        elif "id" not in asked:
+        elif "id" not in message:
             await Response(status_code=HTTPStatus.ACCEPTED)(scope, receive, send)
         else:
-            answer = await _answer(memory_host, request, asked)
+            answer = await _answer(memory_host, request, message)
             await Response(answer, media_type=JSON)(scope, receive, send)
 
     return enter
 
 
-def _asked(body: bytes) -> Mapping[str, Any] | None:
+def _message(body: bytes) -> Mapping[str, Any] | None:
     """The request, unless it calls a tool that is none of that system's."""
     try:
-        told = json.loads(body)
+        message = json.loads(body)
     except (UnicodeDecodeError, ValueError, RecursionError):
         return None
-    if not isinstance(told, dict) or told.get("method") != "tools/call":
-        return told if isinstance(told, dict) else None
-    given = told.get("params")
-    return told if isinstance(given, dict) and own_name(given.get("name")) is not None else None
+    if not isinstance(message, dict) or message.get("method") != "tools/call":
+        return message if isinstance(message, dict) else None
+    call = message.get("params")
+    return message if isinstance(call, dict) and own_name(call.get("name")) is not None else None
 
 
 def listed() -> list[dict[str, Any]]:
@@ -362,7 +353,7 @@ def listed() -> list[dict[str, Any]]:
 
 
 def _schema(takes: str) -> dict[str, Any]:
-    parts = [one.partition(":") for one in takes.split()]
+    parts = [parameter.partition(":") for parameter in takes.split()]
     types = {name.rstrip("*"): {"type": kind or "string"} for name, _, kind in parts}
     return {
         "type": "object",
@@ -385,19 +376,19 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return once_more
 
 
-async def _answer(memory_host: MemoryHost, request: Request, asked: Mapping[str, Any]) -> bytes:
-    reply = partial(_reply, asked["id"])
-    match asked.get("method"):
+async def _answer(memory_host: MemoryHost, request: Request, message: Mapping[str, Any]) -> bytes:
+    reply = partial(_reply, message["id"])
+    match message.get("method"):
         case "initialize":
             server = {"name": "remnic", "version": __version__}
-            said = {"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": server}
-            return reply(result=said)
+            greeting = {"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": server}
+            return reply(result=greeting)
         case "ping":
             return reply(result={})
         case "tools/list":
             return reply(result={"tools": listed()})
         case "tools/call":
-            return await _called(memory_host, request, asked["params"], reply)
+            return await _called(memory_host, request, message["params"], reply)
         case other:
             return reply(error={"code": NO_SUCH_METHOD, "message": f"Method not found: {other}"})
 
@@ -412,21 +403,20 @@ async def _called(
     headers = dict(request.headers)
 
     def work(memory: Engram) -> bytes:
-        asked = LenientRequest(memory, given, headers=headers, projects=memory_host.projects)
-        return encoded(run(name, asked))
+        ask = LenientRequest(memory, given, headers=headers, projects=memory_host.projects)
+        return encoded(run(name, ask))
 
     try:
         there = standing(caller, memory_host.memory.access, named(headers, given), in_default=True)
-        found = await memory_host.run(there, work)
+        answer = json.loads(await memory_host.run(there, work))
     except EngramError as error:
         if isinstance(error, UnknownValue) and error.field == "tool":
             return reply(error={"code": NO_SUCH_TOOL, "message": error.message})
-        said = {"type": "text", "text": f"{error.code}: {error.message}"}
-        return reply(result={"content": [said], "isError": True})
-    told = json.loads(found)
-    text = {"type": "text", "text": json.dumps(told, ensure_ascii=False, indent=2)}
-    return reply(result={"content": [text], "structuredContent": told, "isError": False})
+        text = {"type": "text", "text": f"{error.code}: {error.message}"}
+        return reply(result={"content": [text], "isError": True})
+    text = {"type": "text", "text": json.dumps(answer, ensure_ascii=False, indent=2)}
+    return reply(result={"content": [text], "structuredContent": answer, "isError": False})
 
 
-def _reply(request_id: Any, **told: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": request_id, **told}, ensure_ascii=False).encode()
+def _reply(request_id: Any, **outcome: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, **outcome}, ensure_ascii=False).encode()

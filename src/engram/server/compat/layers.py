@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engram._version import __version__
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue, WrongType
-from engram.model.capture import Outcome, Receipt, Turn
+from engram.model.capture import Outcome, Receipt
 from engram.model.facts import Claim
 from engram.model.memory import Filters, Kind, Layer, Memory
 from engram.model.plain import plain
@@ -35,6 +34,7 @@ from engram.server.compat.layers_upkeep import (
     memory_of,
     millis,
     moment_from,
+    stated_in,
 )
 from engram.server.compat.requests import LenientRequest, Old, OldAnswer
 from engram.text.statement import canonical
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 SOURCE = "fact"
 MOST = 1_000
+PARTS = ("subject", "predicate", "object")
 
 
 def state(ask: LenientRequest) -> dict[str, Any]:
@@ -56,38 +57,35 @@ def state(ask: LenientRequest) -> dict[str, Any]:
 
     What else the memory of the old fact says goes on holding.
     """
-    given = [(one, _named(one)) for one in map(ask.of, ask.objects("facts"))]
+    requests = [*map(ask.of, ask.objects("facts"))]
+    triples = [{part: request.text(part) for part in PARTS} for request in requests]
     stated: list[dict[str, Any]] = []
     ended: list[Claim] = []
-    for request, names in given:
-        same = ask.memory.facts.query(names["subject"], names["predicate"])
-        over = [old for old in same if is_stated(old) and old.fact.object != names["object"].casefold()]
-        claim = _state(request, names)
-        stated.append({**fact_of(claim), **names})
+    for request, triple in zip(requests, triples, strict=True):
+        same = ask.memory.facts.query(triple["subject"], triple["predicate"])
+        over = [old for old in same if is_stated(old) and old.fact.object != triple["object"].casefold()]
+        claim = _state(request, triple)
+        stated.append({**fact_of(claim), **triple})
         for old in over:
             _end(ask.memory, old, by=fact_id(claim))
         ended += over
-    return {"facts": stated, "conflicts": [fact_of(old) for old in ended], "resolved": len(ended)}
-
-
-def _named(ask: LenientRequest) -> dict[str, str]:
-    return {part: ask.text(part) for part in ("subject", "predicate", "object")}
+    return {"facts": stated, "conflicts": [*map(fact_of, ended)], "resolved": len(ended)}
 
 
 def query(ask: LenientRequest) -> dict[str, Any]:
     """Facts about somebody or something, as their subject or object."""
-    entity, old = ask.text("entity"), ask.truth("include_superseded")
+    name, old = ask.text("entity"), ask.truth("include_superseded")
     facts = ask.memory.facts
     claims = [
-        *facts.query(entity, history=old, limit=MOST),
-        *facts.query(object=entity, history=old, limit=MOST),
+        *facts.query(name, history=old, limit=MOST),
+        *facts.query(object=name, history=old, limit=MOST),
     ]
     if not claims:
         # There a word of a name is enough.
-        asked = set(entity.casefold().split())
+        words = set(name.casefold().split())
         every = facts.query(history=old, limit=MOST)
         claims = [
-            claim for claim in every if asked & {*claim.fact.subject.split(), *claim.fact.object.split()}
+            claim for claim in every if words & set(f"{claim.fact.subject} {claim.fact.object}".split())
         ]
     own = [claim for claim in claims if is_stated(claim)]  # what a client stated goes before what words tell
     return _listed("facts", list({fact_id(claim): claim for claim in own or claims}.values()))
@@ -95,7 +93,7 @@ def query(ask: LenientRequest) -> dict[str, Any]:
 
 def everything(ask: LenientRequest) -> dict[str, Any]:
     """All facts, newest first."""
-    limit, offset = ask.whole("limit", 100, 1, MOST), ask.whole("offset", 0, 0, MOST)
+    limit, offset = ask.page(100, MOST, deepest=MOST)
     return _listed("facts", ask.memory.facts.query(limit=min(offset + limit, MOST))[offset:])
 
 
@@ -133,49 +131,47 @@ def end(ask: LenientRequest) -> dict[str, Any]:
 def _end(memory: Engram, claim: Claim, by: str = "") -> None:
     """End one fact of a memory; `by` is the fact that took its place."""
     because = "another fact took its place" if by else DELETED
-    names = as_said(claim)
+    triple = as_said(claim)
     memory.facts.end(claim, because=because)
     now = memory.get(claim.memory.id)
     if now is None:
         return
     mark = {SUPERSEDED_BY: by} if by else {}
     listed = [
-        {**one, **names, **mark} if _parts(one) == _parts(names) else one
-        for one in now.details.get("facts", ())
+        {**stated, **triple, **mark}
+        if isinstance(stated, Mapping) and _parts(stated) == _parts(triple)
+        else stated
+        for stated in now.details.get("facts", ())
     ]
     memory.update(now.id, details={**now.details, "facts": listed}, because=because)
 
 
 def _parts(fact: Mapping[str, Any]) -> tuple[str, str, str]:
-    subject, predicate, object_ = (
-        str(fact.get(part, "")).lower() for part in ("subject", "predicate", "object")
-    )
+    subject, predicate, object_ = (str(fact.get(part, "")).lower() for part in PARTS)
     return subject, canonical(predicate), object_
 
 
-def _state(ask: LenientRequest, names: Mapping[str, str]) -> Claim:
+def _state(ask: LenientRequest, triple: Mapping[str, str]) -> Claim:
     """State a fact, by a memory of its own or by one that is there; the fact as it is known now."""
     since = moment_from("valid_from", ask.number("valid_from"))
     if not ask.has("memory_id"):
         more: dict[str, Any] = {"functional": False, "valid_from": since, "source": SOURCE}
-        memory = ask.memory.facts.add(*names.values(), **more).memory
+        memory = ask.memory.facts.add(*triple.values(), **more).memory
     else:
         memory = calls.get(ask.memory, ask.text("memory_id"))
         listed = memory.details.get("facts", [])
         if not isinstance(listed, list | tuple):
             raise InvalidInput("The details of that memory hold no list of facts.")
-        details = {**memory.details, "facts": [*listed, {**names, "valid_from": plain(since)}]}
+        details = {**memory.details, "facts": [*listed, {**triple, "valid_from": plain(since)}]}
         ask.memory.update(memory.id, details=details, because="a client stated a fact of it")
-    claims, said = ask.memory.facts.of(memory.id), names["object"].lower()
-    return next((claim for claim in reversed(claims) if claim.fact.object == said), claims[-1])
+    claims, object_ = ask.memory.facts.of(memory.id), triple["object"].lower()
+    return next((claim for claim in reversed(claims) if claim.fact.object == object_), claims[-1])
 
 
 def is_stated(claim: Claim) -> bool:
     """Whether a client stated a fact, rather than the words of its memory."""
-    listed = claim.memory.details.get("facts")
-    told = listed if isinstance(listed, list | tuple) else ()
-    said = claim.fact.subject, claim.fact.predicate, claim.fact.object
-    return any(_parts(one) == said for one in told if isinstance(one, Mapping))
+    triple = claim.fact.subject, claim.fact.predicate, claim.fact.object
+    return any(_parts(stated) == triple for stated in stated_in(claim.memory))
 
 
 def _listed(name: str, claims: list[Claim]) -> dict[str, Any]:
@@ -190,7 +186,6 @@ MEMORIES_SOURCE = "api"
 SESSION = "session"
 IMPORTANCE = 0.5
 DELETED, EMPTIED = "deleted by a client", "the trash was emptied"
-PAGE = 200
 KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
 
 
@@ -225,8 +220,12 @@ def batch(ask: LenientRequest) -> dict[str, Any]:
         if not isinstance(result, Receipt):
             errors[place] = result.error.message
     asked = len({*drafts, *errors})
-    told = [{"index": place, "reason": why} for place, why in sorted(errors.items())]
-    return {"inserted": asked - len(errors), "requested": asked, "errors": told}
+    return {"inserted": asked - len(errors), "requested": asked, "errors": _reasons(errors)}
+
+
+def _reasons(errors: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Why items of a list were left out, in their order."""
+    return [{"index": place, "reason": why} for place, why in sorted(errors.items())]
 
 
 def _each(
@@ -235,11 +234,11 @@ def _each(
     """What each item of a list is read as, by its place; and why one cannot be read."""
     good: dict[int, Mapping[str, Any]] = {}
     bad: dict[int, str] = {}
-    for place, one in enumerate(ask.items_of("memories")):
+    for place, item in enumerate(ask.items_of("memories")):
         try:
-            if not isinstance(one, Mapping):
-                raise WrongType("memory", one, "an object")
-            good[place] = read(ask.of(one))
+            if not isinstance(item, Mapping):
+                raise WrongType("memory", item, "an object")
+            good[place] = read(ask.of(item))
         except InvalidInput as error:
             bad[place] = error.message
     return good, bad
@@ -252,10 +251,10 @@ def page(ask: LenientRequest) -> dict[str, Any]:
         tags_any=frozenset(ask.words("tag")),
         kinds=frozenset({kind_from(ask.given["kind"])}) if ask.has("kind") else frozenset(),
     )
-    limit, offset = ask.whole("limit", 50, 1, PAGE), ask.whole("offset", 0, 0, 10_000_000)
-    found = [memory_of(memory) for memory in some(ask.memory, filters, offset, limit)]
+    limit, offset = ask.page(50, 200)
+    memories = [*map(memory_of, calls.some_memories(ask.memory, filters, offset, limit))]
     total = ask.memory.count(filters=filters)
-    return {"memories": found, "count": len(found), "total": total, "limit": limit, "offset": offset}
+    return {"memories": memories, "count": len(memories), "total": total, "limit": limit, "offset": offset}
 
 
 def change(ask: LenientRequest) -> dict[str, Any]:
@@ -270,7 +269,7 @@ def change(ask: LenientRequest) -> dict[str, Any]:
     fields = {name: read() for name, read in reads.items() if ask.has(name)}
     wanted = layer_from(ask.given["layer"]) if ask.has("layer") else memory.layer
     changed = ask.memory.update(memory.id, **fields) if fields else memory
-    return memory_of(moved(ask.memory, changed, wanted))
+    return memory_of(calls.move_to(ask.memory, changed, wanted, "asked for by a client"))
 
 
 def delete_many(ask: LenientRequest) -> dict[str, Any]:
@@ -286,7 +285,7 @@ def delete_many(ask: LenientRequest) -> dict[str, Any]:
 
 def trash(ask: LenientRequest) -> dict[str, Any]:
     """What lies in the trash, last deleted first."""
-    limit, offset = ask.whole("limit", 100, 1, 1_000), ask.whole("offset", 0, 0, 1_000_000)
+    limit, offset = ask.page(100, 1_000, deepest=1_000_000)
     lying = ask.memory.trash.list(limit=limit, offset=offset)
     items = [{**memory_of(item.memory), "deleted_at": millis(item.deleted_at)} for item in lying.items]
     return {"total": lying.total, "count": len(items), "items": items}
@@ -296,33 +295,6 @@ def restore(ask: LenientRequest) -> dict[str, Any]:
     """Bring a memory back out of the trash."""
     ask.memory.trash.restore(ask.placed["id"])
     return {"restored": True}
-
-
-def moved(memory: Engram, one: Memory, wanted: Layer) -> Memory:
-    """The memory in another layer, brought there step by step."""
-    while one.layer < wanted:
-        one = memory.promote(one.id, "asked for by a client")
-    while one.layer > wanted:
-        one = memory.demote(one.id, "asked for by a client")
-    return one
-
-
-def everything_memories(memory: Engram, filters: Filters | None = None) -> Iterator[Memory]:
-    """All memories that fit, newest first, a page at a time."""
-    cursor: str | None = None
-    while True:
-        found = memory.list(filters=filters, limit=1_000, cursor=cursor)
-        yield from found
-        cursor = found.cursor
-        if cursor is None:
-            return
-
-
-def some(memory: Engram, filters: Filters, offset: int, limit: int) -> list[Memory]:
-    """The memories from a place on."""
-    if not offset:
-        return list(memory.list(filters=filters, limit=limit))
-    return list(islice(everything_memories(memory, filters), offset, offset + limit))
 
 
 def _usual(ask: LenientRequest) -> dict[str, Any]:
@@ -376,9 +348,9 @@ TIMES = ("created_at", "modified_at", "last_accessed")
 
 def export(ask: LenientRequest) -> dict[str, Any]:
     """Every memory that is in use; with `embed` each with its vector."""
-    memories = [memory_of(one) for one in everything_memories(ask.memory)]
+    memories = [*map(memory_of, calls.every_memory(ask.memory))]
     if ask.truth("embed"):
-        vectors = {one["id"]: one.get("vector") for one in ask.memory.export(vectors=True)}
+        vectors = {record["id"]: record.get("vector") for record in ask.memory.export(vectors=True)}
         memories = [{**memory, "embedding": vectors.get(memory["id"])} for memory in memories]
     return {"version": __version__, "count": len(memories), "memories": memories}
 
@@ -395,7 +367,7 @@ def bring_in(ask: LenientRequest) -> dict[str, Any]:
     return {
         "imported": len(adopted.taken),
         "skipped": len(adopted.known) + len(errors),
-        "errors": [{"index": place, "reason": why} for place, why in sorted(errors.items())],
+        "errors": _reasons(errors),
     }
 
 
@@ -407,15 +379,13 @@ def flush(ask: LenientRequest) -> dict[str, Any]:
 
 def window(ask: LenientRequest) -> dict[str, Any]:
     """What was heard in each session and waits to be read."""
-    waiting: dict[str, list[Turn]] = {}
+    sessions: dict[str, dict[str, int]] = {}
     for turn in ask.memory.history.unread():
-        waiting.setdefault(turn.session, []).append(turn)
-    sizes = {session: sum(len(one.content) for one in turns) for session, turns in waiting.items()}
-    answer = {
-        session: {"turns": len(turns), "chars": sizes[session], "last_at": millis(turns[-1].at)}
-        for session, turns in waiting.items()
-    }
-    return {"sessions": answer}
+        waiting = sessions.setdefault(turn.session, {"turns": 0, "chars": 0, "last_at": 0})
+        waiting["turns"] += 1
+        waiting["chars"] += len(turn.content)
+        waiting["last_at"] = millis(turn.at)
+    return {"sessions": sessions}
 
 
 def _extracted(ask: LenientRequest, name: str, count: str) -> dict[str, Any]:
@@ -425,8 +395,8 @@ def _extracted(ask: LenientRequest, name: str, count: str) -> dict[str, Any]:
     heard = ask.memory.observe(text, session=session)
     read = ask.memory.flush(session)
     receipts = (*heard.receipts, *read.receipts)
-    found = {receipt.memory.id: memory_of(receipt.memory) for receipt in receipts}
-    return {name: [*found.values()], count: len(found)}
+    memories = {receipt.memory.id: memory_of(receipt.memory) for receipt in receipts}
+    return {name: [*memories.values()], count: len(memories)}
 
 
 def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
@@ -453,7 +423,12 @@ def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
 BUDGET = 2_000
 RECALLING_MOST = 500
 """No recall gives more hits than this, however far a client pages."""
-ORDERS = ("score", "recent", "accessed")
+ORDERS: Mapping[str, Callable[[Memory], datetime | int]] = {
+    "score": lambda _: 0,
+    "recent": lambda memory: memory.created_at,
+    "accessed": lambda memory: memory.last_accessed or memory.created_at,
+}
+"""What the memories of an answer may be sorted by; by score they are sorted already."""
 ROUGH = {word: least for least, word in BUCKETS} | {"minimal": 0.2}
 """The number that stands for each word that those who are no owner are told."""
 CHAINS = 5
@@ -487,30 +462,31 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
         dry=True,
         expand=ask.truth("expand") if ask.has("expand") else None,
     )
-    scored = _scored(ask, answer, now, layered=layered)
-    eligible = _ordered([one for one in scored if one.score >= (ask.share("min_score") or 0.0)], order)
+    scored, least = _scored(ask, answer, now, layered=layered), ask.share("min_score") or 0.0
+    eligible = _ordered([hit for hit in scored if hit.score >= least], order)
     shown = _within(eligible[offset:], budget, limit)
     if not ask.truth("dry"):
-        ask.memory.touch([one.memory.id for one in shown if one.relevance > USED_ABOVE])
-    told: dict[str, Any] = {
-        "memories": [
-            {
-                **memory_of(one.memory),
-                "score": one.score,
-                "relevance": round(one.relevance, 4),
-                "recency": recency(one.memory, now),
-            }
-            for one in shown
-        ],
+        ask.memory.touch([hit.memory.id for hit in shown if hit.relevance > USED_ABOVE])
+    memories = [
+        {
+            **memory_of(hit.memory),
+            "score": hit.score,
+            "relevance": round(hit.relevance, 4),
+            "recency": recency(hit.memory, now),
+        }
+        for hit in shown
+    ]
+    return {
+        "memories": memories,
         "query": ask.text("query"),
-        "total_tokens": sum(tokens_of(one.memory.content) for one in shown),
-        "layer_breakdown": Counter(str(one.memory.layer.number) for one in shown),
+        "total_tokens": sum(tokens_of(hit.memory.content) for hit in shown),
+        "layer_breakdown": Counter(str(hit.memory.layer.number) for hit in shown),
         "search_mode": mode_of(answer),
         "total": len(eligible),
         "offset": offset,
         "limit": limit,
+        **_more(ask, answer, order),
     }
-    return told | _more(ask, answer, order)
 
 
 def _scored(ask: LenientRequest, answer: Recall, now: datetime, *, layered: bool) -> list[ScoredMemory]:
@@ -523,22 +499,21 @@ def _scored(ask: LenientRequest, answer: Recall, now: datetime, *, layered: bool
         relevance = 1.0 if linked.pop(hit.memory.id, None) else hit.relevance
         score = layered_score(hit.memory, relevance, now) if layered else min(1.0, score_of(hit, access))
         scored.append(ScoredMemory(hit.memory, relevance, score))
-    kept = _filters(ask)
-    others = [
-        memory
+    filters = _filters(ask)
+    scored += [
+        ScoredMemory(memory, 1.0, layered_score(memory, 1.0, now))
         for memory in linked.values()
-        if memory.status in kept.statuses and (not kept.layers or memory.layer in kept.layers)
+        if memory.status in filters.statuses and (not filters.layers or memory.layer in filters.layers)
     ]
-    scored += [ScoredMemory(other, 1.0, layered_score(other, 1.0, now)) for other in others]
     if layered or linked:
-        scored.sort(key=lambda one: -one.score)
+        scored.sort(key=lambda hit: -hit.score)
     return scored
 
 
 def layered_score(memory: Memory, relevance: float, now: datetime) -> float:
     """The score as that system works it out; at most 1."""
-    told = 0.2 * memory.importance + 0.2 * recency(memory, now) + 0.6 * relevance
-    return round(min(1.0, told * LAYER_BONUS[memory.layer]), 4)
+    weighed = 0.2 * memory.importance + 0.2 * recency(memory, now) + 0.6 * relevance
+    return round(min(1.0, weighed * LAYER_BONUS[memory.layer]), 4)
 
 
 def recency(memory: Memory, now: datetime) -> float:
@@ -561,11 +536,11 @@ def _within(scored: list[ScoredMemory], budget: int, limit: int) -> list[ScoredM
     """As many as the budget takes; the first in any case."""
     shown: list[ScoredMemory] = []
     spent = 0
-    for one in scored[:limit]:
-        cost = tokens_of(one.memory.content)
+    for hit in scored[:limit]:
+        cost = tokens_of(hit.memory.content)
         if budget and shown and spent + cost > budget:
             break
-        shown.append(one)
+        shown.append(hit)
         spent += cost
     return shown
 
@@ -590,8 +565,7 @@ def recent(ask: LenientRequest) -> dict[str, Any]:
         min_importance=ask.share("min_importance") or 0.0,
         sources=frozenset(ask.words("source")),
     )
-    found: list[Memory] = list(ask.memory.list(filters=filters, limit=ask.whole("limit", 20, 1, 100)))
-    memories = [memory_of(memory) for memory in found]
+    memories = [*map(memory_of, ask.memory.list(filters=filters, limit=ask.whole("limit", 20, 1, 100)))]
     return {"memories": memories, "count": len(memories), "since_ms": millis(since), "hours": hours}
 
 
@@ -621,30 +595,26 @@ def _filters(ask: LenientRequest) -> Filters:
 
 def _layers(ask: LenientRequest, name: str) -> list[Layer]:
     given = ask.given.get(name) or []
-    return [layer_from(one) for one in (given if isinstance(given, list) else [given])]
+    return [*map(layer_from, given if isinstance(given, list) else [given])]
 
 
 def _ordered(scored: list[ScoredMemory], order: str) -> list[ScoredMemory]:
     if order not in ORDERS:
-        raise UnknownValue("sort_by", order, ORDERS)
-    if order == "recent":
-        return sorted(scored, key=lambda one: one.memory.created_at, reverse=True)
-    if order == "accessed":
-        return sorted(scored, key=lambda one: one.memory.last_accessed or one.memory.created_at, reverse=True)
-    return scored
+        raise UnknownValue("sort_by", order, tuple(ORDERS))
+    return sorted(scored, key=lambda hit: ORDERS[order](hit.memory), reverse=True)
 
 
 def _more(ask: LenientRequest, answer: Recall, order: str) -> dict[str, Any]:
     """What is told only where there is something to tell."""
-    told: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     times: dict[str, Any] = {name: ask.number(name) for name in ("since", "until") if ask.has(name)}
     if times or order != "score":
-        told["time_filter"] = {**times, "sort_by": order}
+        more["time_filter"] = {**times, "sort_by": order}
     if answer.plan.phrases:
-        told["expanded_queries"] = list(answer.plan.phrases)
+        more["expanded_queries"] = list(answer.plan.phrases)
     names = answer.plan.entities[:CHAINS]
     chains = _chains(path for name in names for path in ask.memory.facts.chain(name, limit=CHAINS))
-    return {**told, "fact_chains": chains} if chains else told
+    return {**more, "fact_chains": chains} if chains else more
 
 
 ROUTES: tuple[Old, ...] = (

@@ -24,6 +24,7 @@ from engram.model.memory import Filters, Kind, Layer, Memory
 from engram.model.plain import member
 from engram.model.recall import Hit
 from engram.model.scope import DEFAULT_NAMESPACE
+from engram.operations.values import pick
 from engram.rules.retention import LAYER_RATES, PROCEDURAL_RATE
 from engram.server.compat.requests import LenientRequest, Old, OldAnswer
 
@@ -80,22 +81,21 @@ def resume(ask: LenientRequest) -> OldAnswer:
     """What a session that starts cold should know: its memories, or a text where one is asked for."""
     budget = ask.number("budget")
     context = None if budget is None else int(min(max(budget, LEAST), MOST)) if budget else MOST
-    found = ask.memory.resume(context)
+    document = ask.memory.resume(context)
     wanted = ask.text("format", "text" if ask.has("recent_epochs") else "json")
     if wanted not in FORMATS:
         raise UnknownValue("format", wanted, FORMATS)
-    answer = _listed(ask, found, context or LONGEST_RESUME)
+    answer = _resumed(ask, document, context or LONGEST_RESUME)
     return OldAnswer(_as_text(answer) if wanted == "text" else answer)
 
 
-def _as_text(told: Mapping[str, Any]) -> str:
+def _as_text(answer: Mapping[str, Any]) -> str:
     """The sections as later versions write them: a headline with a count, and a line for each memory."""
-    parts = [
-        f"=== {name.title()} ({len(told[name])}) ===\n"
-        + "\n".join(f"- {one['content']}" for one in told[name])
+    parts = (
+        "\n".join((f"=== {name.title()} ({len(memories)}) ===", *(f"- {one['content']}" for one in memories)))
         for name in FILLED
-        if told[name]
-    ]
+        if (memories := answer[name])
+    )
     return "\n\n".join(parts) or " "
 
 
@@ -105,27 +105,27 @@ def triggers(ask: LenientRequest) -> dict[str, Any]:
     filters = Filters(tags_any=frozenset({TRIGGER + action}))
     memories = list(ask.memory.list(filters=filters, limit=TRIGGERED_MOST))
     ask.memory.touch([memory.id for memory in memories])
-    return {"action": action, "count": len(memories), "memories": [memory_of(memory) for memory in memories]}
+    return {"action": action, "count": len(memories), "memories": [*map(memory_of, memories)]}
 
 
 def consolidate(ask: LenientRequest) -> dict[str, Any]:
     """Let memories mature; with `dry_run` only tell what would happen."""
     dry = ask.truth("dry_run")
-    given = {name: ask.number(name) for name in SETTINGS if ask.has(name)}
     settings = {
-        SETTINGS[name][0]: value * SETTINGS[name][1] for name, value in given.items() if value is not None
+        setting: (ask.number(name) or 0.0) * measure
+        for name, (setting, measure) in SETTINGS.items()
+        if ask.has(name)
     }
     report = ask.memory.maintenance.consolidate(dry=dry, settings=settings)
     ids = _ids(report)
-    answer: dict[str, Any] = {name: len(ids.get(name, ())) for name in ALWAYS}
-    answer |= {name: len(found) for name, found in ids.items()}
-    answer |= {TOLD_BY_ID[name]: found for name, found in ids.items() if name in TOLD_BY_ID}
+    answer: dict[str, Any] = {name: len(ids.get(name, ())) for name in {**dict.fromkeys(ALWAYS), **ids}}
+    answer |= {TOLD_BY_ID[name]: changed for name, changed in ids.items() if name in TOLD_BY_ID}
     if not dry:
         return {**answer, "run": report.run.id}
     for name, done in WOULD.items():
-        found = [(one, ask.memory.get(one)) for one in ids.get(done, ())]
+        memories = {id_: ask.memory.get(id_) for id_ in ids.get(done, ())}
         answer[name] = [
-            {"id": id_, **({"content": memory.content} if memory else {})} for id_, memory in found
+            {"id": id_} | ({"content": memory.content} if memory else {}) for id_, memory in memories.items()
         ]
     return {**answer, "dry_run": True}
 
@@ -174,14 +174,13 @@ def audit(ask: LenientRequest, *, dry: bool = False) -> OldAnswer:
 
 def _ids(report: Report) -> dict[str, list[str]]:
     """Which memories had what happen to them, by what those clients call it; else by the rule's own name."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, dict[str, None]] = {}
     for decision in report.decided:
         for name in _called(decision.rule):
             # Of those that say the same, the ones that went are told of.
-            told = decision.related.split() if name == "buffer_deduped" else [decision.memory]
-            known = found.setdefault(name, [])
-            known += [each for each in told if each and each not in known]
-    return {name: ids for name, ids in found.items() if ids}
+            ids = decision.related.split() if name == "buffer_deduped" else [decision.memory]
+            by_name.setdefault(name, {}).update(dict.fromkeys(id_ for id_ in ids if id_))
+    return {name: list(ids) for name, ids in by_name.items() if ids}
 
 
 def _called(rule: str) -> list[str]:
@@ -195,12 +194,12 @@ def _called(rule: str) -> list[str]:
 
 def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool] | None:
     """Whether a memory belongs to the workspaces asked for: by a tag, its beginning, or by having no tags."""
-    asked = ask.words("workspace") or tuple(os.environ.get("ENGRAM_WORKSPACE", "").split(","))
-    wanted = {part.strip().casefold() for one in asked for part in one.split(",") if part.strip()}
+    names = ",".join(ask.words("workspace")) or os.environ.get("ENGRAM_WORKSPACE", "")
+    wanted = {name.strip().casefold() for name in names.split(",") if name.strip()}
 
     def fits(memory: Memory) -> bool:
-        tags = {tag.casefold().split(":")[0] for tag in memory.tags} | {tag.casefold() for tag in memory.tags}
-        return not memory.tags or bool(tags & wanted)
+        tags = [tag.casefold() for tag in memory.tags]
+        return not tags or not wanted.isdisjoint([*tags, *(tag.split(":")[0] for tag in tags)])
 
     return fits if wanted else None
 
@@ -220,11 +219,11 @@ def _within(memories: Mapping[str, Sequence[Memory]], context: int) -> dict[str,
     return kept
 
 
-def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
+def _resumed(ask: LenientRequest, document: Resume, context: int) -> dict[str, Any]:
     hours = ask.number("hours")
     hours = 4.0 if hours is None else min(max(hours, 0.0), 87_600.0)
     since, most = datetime.now(UTC) - timedelta(hours=hours), ask.whole("limit", 100, 1, 1_000)
-    sections = {section.name: section for section in found.sections}
+    sections = {section.name: section for section in document.sections}
     memories: dict[str, list[Memory]] = {name: [] for name in SECTIONS}
     for name, section in sections.items():
         memories[name] = [memory for memory in map(ask.memory.get, section.ids) if memory is not None]
@@ -296,9 +295,8 @@ def usage(ask: LenientRequest) -> dict[str, Any]:
         "by_component": _grouped(spent, "component"),
         "by_model": _grouped(spent, "model"),
     }
-    days = sorted({cost.day for cost in spent}, reverse=True)
-    daily = [{"date": day, **_sums("", [cost for cost in spent if cost.day == day])} for day in days]
-    return {"summary": summary, "daily": daily}
+    by_day = sorted(_grouped(spent, "day").items(), reverse=True)
+    return {"summary": summary, "daily": [{"date": day, **sums} for day, sums in by_day]}
 
 
 NO_CACHE = {"size": 0, "capacity": 0, "hits": 0, "misses": 0}
@@ -311,7 +309,7 @@ def health_of(memory_host: MemoryHost) -> dict[str, Any]:
     return {
         "name": "engram",
         "version": __version__,
-        "rss_kb": _resident_kb(),
+        "rss_kb": memory.pressure.resident // 1024,
         "db_size_mb": round(counted.size_bytes / MEGA, 2),
         "ai_enabled": bool(memory.config.llm.base_url) and memory.config.llm.level != "off",
         "embed_queue_pending": counted.pending,
@@ -356,15 +354,6 @@ def _grouped(spent: Sequence[Spent], name: str) -> dict[str, Mapping[str, Any]]:
     return {key: _sums("", [cost for cost in spent if getattr(cost, name) == key]) for key in keys}
 
 
-def _resident_kb() -> int:
-    """How much memory the process holds, as far as this system tells."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-
-
 UPKEEP_ROUTES: tuple[Old, ...] = (
     Old("GET", "/stats", stats),
     Old("POST", "/repair", repair, owner_only=True),
@@ -379,29 +368,24 @@ SUPERSEDED_BY = "superseded_by"
 KINDS = (Kind.SEMANTIC, Kind.EPISODIC, Kind.PROCEDURAL)
 LATEST_MS = 253_402_300_799_000
 """The end of the year 9999."""
+MEMORY = (
+    "id content layer:layer.number layer_name:layer importance created_at last_accessed modified_at "
+    "decay_rate access_count:usage.accessed repetition_count:usage.repeated source tags kind"
+)
+MADE: Mapping[str, Callable[[Memory], Any]] = {
+    "last_accessed": lambda memory: memory.last_accessed or memory.created_at,
+    "decay_rate": lambda memory: (
+        PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else LAYER_RATES[memory.layer]
+    ),
+    "kind": lambda memory: memory.kind if memory.kind in KINDS else Kind.SEMANTIC,
+}
 
 
 def memory_of(memory: Memory) -> dict[str, Any]:
     """A memory as those clients know it."""
-    answer: dict[str, Any] = {
-        "id": memory.id,
-        "content": memory.content,
-        "layer": memory.layer.number,
-        "layer_name": memory.layer.name.lower(),
-        "importance": memory.importance,
-        "created_at": millis(memory.created_at),
-        "last_accessed": millis(memory.last_accessed or memory.created_at),
-        "access_count": memory.usage.accessed,
-        "repetition_count": memory.usage.repeated,
-        "decay_rate": PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else LAYER_RATES[memory.layer],
-        "source": memory.source,
-        "tags": list(memory.tags),
-        "kind": (memory.kind if memory.kind in KINDS else Kind.SEMANTIC).value,
-        "modified_at": millis(memory.modified_at),
-    }
-    if memory.scope.namespace != DEFAULT_NAMESPACE:
-        answer["namespace"] = memory.scope.namespace
-    return answer
+    namespace = memory.scope.namespace
+    elsewhere = {} if namespace == DEFAULT_NAMESPACE else {"namespace": namespace}
+    return pick(memory, MEMORY, MADE, time=millis) | elsewhere
 
 
 def hit_of(hit: Hit, score: float | str) -> dict[str, Any]:
@@ -425,52 +409,57 @@ def brief_of(memory: Memory) -> dict[str, Any]:
 def fact_of(claim: Claim) -> dict[str, Any]:
     """A fact as those clients know it; what holds without an end has no end."""
     fact, memory = claim.fact, claim.memory
-    answer: dict[str, Any] = {
+    since, until = fact.valid_from or memory.valid_from, fact.valid_to or memory.valid_to
+    seldom = {
+        "valid_from": since and millis(since),
+        "valid_until": until and millis(until),
+        "superseded_by": str(_as_stated(claim).get(SUPERSEDED_BY) or "") or None,
+    }
+    return {
         "id": fact_id(claim),
         **as_said(claim),
-        "memory_id": memory.id,
-        "namespace": memory.scope.namespace,
-        "created_at": millis(memory.created_at),
+        **pick(memory, "memory_id:id namespace:scope.namespace created_at", time=millis),
+        **{name: value for name, value in seldom.items() if value is not None},
     }
-    since, until = fact.valid_from or memory.valid_from, fact.valid_to or memory.valid_to
-    if since is not None:
-        answer["valid_from"] = millis(since)
-    if until is not None:
-        answer["valid_until"] = millis(until)
-    if by := str(_as_stated(claim).get(SUPERSEDED_BY) or ""):
-        answer["superseded_by"] = by
-    return answer
+
+
+def stated_in(memory: Memory) -> list[Mapping[str, Any]]:
+    """The facts that clients stated in the details of a memory."""
+    listed = memory.details.get("facts")
+    return (
+        [stated for stated in listed if isinstance(stated, Mapping)]
+        if isinstance(listed, list | tuple)
+        else []
+    )
 
 
 def _as_stated(claim: Claim) -> Mapping[str, Any]:
     """A fact as a client stated it in the details of its memory; empty where none did."""
-    listed = claim.memory.details.get("facts")
-    for one in listed if isinstance(listed, list | tuple) else ():
-        parts = one if isinstance(one, Mapping) else {}
-        ends = tuple(str(parts.get(name, "")).lower() for name in ("subject", "object"))
+    for stated in stated_in(claim.memory):
+        ends = tuple(str(stated.get(name, "")).lower() for name in ("subject", "object"))
         if ends == (claim.fact.subject, claim.fact.object):
-            return parts
+            return stated
     return {}
 
 
 def as_said(claim: Claim) -> dict[str, str]:
     """The fact with its names as they were written, where it was stated as a fact."""
-    triple, said = triple_of(claim.fact), _as_stated(claim)
-    if not said:
+    triple, stated = triple_of(claim.fact), _as_stated(claim)
+    if not stated:
         return triple
-    predicate = str(said.get(AS_SAID) or said.get("predicate") or triple["predicate"])
-    return {"subject": str(said["subject"]), "predicate": predicate, "object": str(said["object"])}
+    predicate = str(stated.get(AS_SAID) or stated.get("predicate") or triple["predicate"])
+    return {"subject": str(stated["subject"]), "predicate": predicate, "object": str(stated["object"])}
 
 
 def triple_of(fact: Fact) -> dict[str, str]:
     """What a fact says."""
-    return {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
+    return pick(fact, "subject predicate object")
 
 
 def fact_id(claim: Claim) -> str:
     """A name for a fact: its memory's id, and what tells it from the other facts of that memory."""
-    said = "\n".join(triple_of(claim.fact).values())
-    return f"{claim.memory.id}.{sha256(said.encode()).hexdigest()[:8]}"
+    words = "\n".join(triple_of(claim.fact).values())
+    return f"{claim.memory.id}.{sha256(words.encode()).hexdigest()[:8]}"
 
 
 def kind_from(value: Any) -> Kind:
@@ -485,8 +474,8 @@ def layer_from(value: Any) -> Layer:
         value = int(value)
     if isinstance(value, bool) or (isinstance(value, int) and value not in {layer.number for layer in Layer}):
         raise InvalidInput(f"invalid layer: {value}; 1 is buffer, 2 working, 3 core")
-    found: Layer = member("layer", Layer, value)
-    return found
+    layer: Layer = member("layer", Layer, value)
+    return layer
 
 
 def millis(at: datetime) -> int:

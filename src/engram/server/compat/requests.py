@@ -77,33 +77,37 @@ class LenientRequest:
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
         """A whole number, brought into its range."""
-        found = self.number(name)
-        return default if found is None else int(min(max(found, low), high))
+        number = self.number(name)
+        return default if number is None else int(min(max(number, low), high))
+
+    def page(self, usual: int, most: int, *, deepest: int = 10_000_000) -> tuple[int, int]:
+        """How many of a list are wanted, and how many before them are not: `limit` and `offset`."""
+        return self.whole("limit", usual, 1, most), self.whole("offset", 0, 0, deepest)
 
     def number(self, name: str) -> float | None:
         """A number, or None when there is none."""
-        found = _NUMBER(name, self.given.get(name))
-        return None if found is None else min(max(found, -LARGEST), LARGEST)
+        number = _NUMBER(name, self.given.get(name))
+        return None if number is None else min(max(number, -LARGEST), LARGEST)
 
     def share(self, name: str) -> float | None:
         """A number between 0 and 1, brought into that range."""
-        found = self.number(name)
-        return None if found is None else min(max(found, 0.0), 1.0)
+        number = self.number(name)
+        return None if number is None else min(max(number, 0.0), 1.0)
 
     def truth(self, name: str, *, default: bool = False) -> bool:
         """Yes or no."""
-        said = _TRUTH(name, self.given.get(name))
-        return default if said is None else bool(said)
+        truth = _TRUTH(name, self.given.get(name))
+        return default if truth is None else bool(truth)
 
     def words(self, name: str) -> tuple[str, ...]:
         """A list of texts; one with commas is taken apart."""
-        said = _WORDS(name, self.given.get(name)) or ()
-        return tuple(dict.fromkeys(word for word in (one.strip() for one in said) if word))
+        words = _WORDS(name, self.given.get(name)) or ()
+        return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
 
     def objects(self, name: str) -> list[Mapping[str, Any]]:
         """A list of objects; the body itself, when it is a list."""
         value = self.items_of(name)
-        if not all(isinstance(one, Mapping) for one in value):
+        if not all(isinstance(item, Mapping) for item in value):
             raise WrongType(name, value, "a list of objects")
         return list(value)
 
@@ -142,7 +146,7 @@ class Old:
     method: str
     path: str
     call: Callable[[LenientRequest], Any]
-    """Gives plain data, or `Told` where the status differs from case to case."""
+    """Gives plain data, or `OldAnswer` where the status differs from case to case."""
     status: int = HTTPStatus.OK
     in_default: bool = False
     """Whether no namespace means the default one, also for reading; else it means all of them."""
@@ -174,14 +178,13 @@ def named(headers: Mapping[str, str], given: Mapping[str, Any]) -> str | None:
     >>> named({"x-namespace": "work"}, {}), named({}, {"ns": "home"}), named({}, {})
     ('work', 'home', None)
     """
-    told = [given.get(name) for name in NAMES] + [headers.get(name) for name in HEADERS]
-    for one in told:
-        if one is None or one == "":
+    for name in (*map(given.get, NAMES), *map(headers.get, HEADERS)):
+        if name is None or name == "":
             continue
-        if not isinstance(one, str):
-            raise WrongType("namespace", one, "text")
-        screen.name("namespace", one)
-        return one
+        if not isinstance(name, str):
+            raise WrongType("namespace", name, "text")
+        screen.name("namespace", name)
+        return name
     return None
 
 

@@ -12,6 +12,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from operator import attrgetter
 from pathlib import Path
@@ -25,7 +26,8 @@ from engram.model.maintenance import Drifted
 from engram.model.memory import Filters, Kind, Layer, Memory, Mode, Type
 from engram.model.recall import Hit
 from engram.operations import Operation
-from engram.operations.calls import get
+from engram.operations.calls import get, move_to
+from engram.operations.values import pick
 from engram.rules.importance import effective_importance
 
 Answer = dict[str, Any]
@@ -56,33 +58,24 @@ def layer_of(memory: Memory) -> str:
 SHOWN: Mapping[str, Callable[[Memory], Any]] = {
     "preview": lambda memory: memory.content[:CUT],
     "layer": layer_of,
-    "memory_type": lambda memory: str(memory.type),
-    "status": lambda memory: str(memory.status),
-    "source": lambda memory: memory.source,
     "fact_date": lambda memory: memory.event_time.date().isoformat() if memory.event_time else None,
     "importance": lambda memory: round(memory.importance, 3),
     "date": lambda memory: f"{memory.happened_at:%Y-%m-%d}",
-    "created_at": lambda memory: memory.created_at.timestamp(),
-    "access_count": lambda memory: memory.usage.accessed,
-    "last_accessed": lambda memory: memory.last_accessed.timestamp() if memory.last_accessed else None,
-    "entities": lambda memory: list(memory.entities),
     "file": lambda memory: memory.details.get("path"),
     "project": lambda memory: memory.scope.project or next(iter(memory.tags), None),
-    "type": lambda memory: memory.category,
     "hour": lambda memory: f"{memory.modified_at:%Y-%m-%d %H:00}",
     "month": lambda memory: f"{memory.created_at:%Y-%m}",
 }
-"""What can be told of a memory, by the name it has there; what is called the same here needs no row."""
-WHOLE = "id content layer memory_type status fact_date importance"
+"""What is worked out of a memory; everything else is one of its fields."""
+WHOLE = "id content layer memory_type:type status fact_date importance"
 BRIEF = "id content:preview layer importance"
-COLUMNS = {"layers": "layer", "types": "memory_type", "sources": "source"}
+USES = "access_count:usage.accessed"
+COLUMNS = {"layers": "layer", "types": "type", "sources": "source"}
 
 
 def _row(memory: Memory, columns: str = WHOLE) -> Answer:
     """A memory in some columns; `content:preview` tells the second under the name of the first."""
-    pairs = (one.partition(":") for one in columns.split())
-    named = [(name, source or name) for name, _, source in pairs]
-    return {name: SHOWN.get(source, attrgetter(source))(memory) for name, source in named}
+    return pick(memory, columns, SHOWN, time=datetime.timestamp)
 
 
 def _rows(memories: Iterable[Memory], columns: str = WHOLE) -> list[Answer]:
@@ -97,13 +90,13 @@ def _hits(hits: Iterable[Hit], columns: str = WHOLE, score: str = "score") -> li
 def _top(memories: Iterable[Memory], column: str, limit: int = 5) -> list[Answer]:
     counted = Counter[str]()
     for memory in memories:
-        value = SHOWN[column](memory)
+        value = _row(memory, column)[column]
         counted.update(value if isinstance(value, list) else [str(value)])
     return [{"name": name, "count": count} for name, count in counted.most_common(limit)]
 
 
 def _names(memories: Iterable[Memory], limit: int) -> list[str]:
-    return [one["name"] for one in _top(memories, "entities", limit)]
+    return [top["name"] for top in _top(memories, "entities", limit)]
 
 
 def _fields(layer: str) -> Answer:
@@ -159,14 +152,14 @@ def recall_explain(memory: Engram, query: str, top_k: int = 10, mode: str = "ful
     """What helps with a question, and how it was found."""
     answer = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
     steps = [{part.step: round(part.value, 4) for part in hit.evidence} for hit in answer]
-    sources = [{name: told[name] for name in CHANNELS if name in told} for told in steps]
+    sources = [{name: step[name] for name in CHANNELS if name in step} for step in steps]
     counts = {label: sum(name in source for source in sources) for name, label in CHANNELS.items()}
     return {
         "query": query, "intent": str(answer.plan.intent), "expanded_terms": list(answer.plan.phrases),
         "phrase_terms": list(answer.plan.terms), "cache_hit": False,
         "latency_ms": round(answer.quality.ms, 2),
         "candidate_counts": {**counts, "rrf": answer.quality.candidates},
-        "results": [{**row, "sources": told} for row, told in zip(_hits(answer), sources, strict=True)],
+        "results": [{**row, "sources": source} for row, source in zip(_hits(answer), sources, strict=True)],
     }  # fmt: skip
 
 
@@ -175,9 +168,8 @@ def recall_entity(memory: Engram, name: str) -> Answer:
     profile = memory.entities.get(name)
     if profile is None:
         return {"error": f"entity not found: {name}"}
-    entity = profile.entity
     return {
-        "entity": {"id": entity.name, "name": entity.name, "type": entity.type, "aliases": [*entity.aliases]},
+        "entity": pick(profile.entity, "id:name name type aliases"),
         "memories": _rows(_about(memory, name, 50), "content date layer"),
         "relationships": entity_graph(memory, name)["edges"],
     }
@@ -187,10 +179,9 @@ def entity_graph(memory: Engram, name: str) -> Answer:
     """What hangs on a name, as nodes and edges."""
     facts = [claim.fact for claim in (*memory.facts.query(name), *memory.facts.query(object=name))]
     nodes = dict.fromkeys(part for fact in facts for part in (fact.subject, fact.object))
-    edges = [{"source": fact.subject, "target": fact.object, "relation": fact.predicate} for fact in facts]
     return {
         "nodes": [{"id": node, "name": node, "type": _type(memory, node)} for node in nodes],
-        "edges": edges,
+        "edges": [pick(fact, "source:subject target:object relation:predicate") for fact in facts],
     }
 
 
@@ -199,11 +190,11 @@ def recall_related(memory: Engram, name: str, max_hops: int = 2) -> Answer:
     far = {path.names[-1]: len(path.claims) for path in memory.facts.chain(name, hops=max_hops)}
     if not far and memory.entities.get(name) is None:
         return {"error": f"entity not found: {name}"}
-    told = [
-        {"eid": one, "canonical_name": one, "entity_type": _type(memory, one), "depth": depth}
-        for one, depth in far.items()
+    related = [
+        {"eid": other, "canonical_name": other, "entity_type": _type(memory, other), "depth": depth}
+        for other, depth in far.items()
     ]
-    return {"result": told}
+    return {"result": related}
 
 
 def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
@@ -224,10 +215,11 @@ def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
     """A question, what answers it, and what to ask next."""
     hits = list(memory.recall(query, limit=top_k, dry=True))
     memories = [hit.memory for hit in hits]
-    days = sorted(SHOWN["date"](one) for one in memories)
+    days = sorted(SHOWN["date"](record) for record in memories)
     columns = {**COLUMNS, "statuses": "status"}
     return {
-        "query": query, "summary": " ".join((one.forms.summary or one.content) for one in memories[:3]),
+        "query": query,
+        "summary": " ".join(record.forms.summary or record.content for record in memories[:3]),
         "result_count": len(hits), "time_window": {"start": days[0], "end": days[-1]} if days else None,
         **{f"top_{title}": _top(memories, column) for title, column in columns.items()},
         "top_entities": _top(memories, "entities"), "key_memories": _hits(hits[:FEW], BRIEF),
@@ -242,28 +234,29 @@ def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) 
         for query in (query_a, query_b)
     )
 
-    def told(ids: Iterable[str]) -> Answer:
+    def part(ids: Iterable[str]) -> Answer:
         memories = [(a | b)[memory_id] for memory_id in ids]
-        names = list(dict.fromkeys(name for one in memories for name in one.entities))
+        names = list(dict.fromkeys(name for record in memories for name in record.entities))
         counts = {"memory_count": len(memories), "entity_count": len(names)}
         return {**counts, "memories": _rows(memories, BRIEF), "entities": names}
 
     return {
-        "query_a": query_a, "query_b": query_b, "overlap": told(one for one in a if one in b),
-        "only_a": told(one for one in a if one not in b), "only_b": told(one for one in b if one not in a),
+        "query_a": query_a, "query_b": query_b, "overlap": part(id_ for id_ in a if id_ in b),
+        "only_a": part(id_ for id_ in a if id_ not in b), "only_b": part(id_ for id_ in b if id_ not in a),
     }  # fmt: skip
 
 
 def hotspots(memory: Engram, hours: float = 72.0, limit: int = 8) -> Answer:
     """What was written or used most in the last hours."""
     since = _now(memory) - timedelta(hours=hours)
-    memories = [one for one in _list(memory) if max(one.modified_at, one.last_accessed or since) >= since]
-    used = sorted(memories, key=lambda one: -one.usage.accessed)[:limit]
+    memories = [
+        record for record in _list(memory) if max(record.modified_at, record.last_accessed or since) >= since
+    ]
     columns = {"entities": "entities", **COLUMNS}
     return {
         "hours": hours, "memory_count": len(memories),
         **{f"hot_{title}": _top(memories, column, limit) for title, column in columns.items()},
-        "hot_memories": _rows(used, "id content:preview layer access_count"),
+        "hot_memories": _rows(_most_used(memories, limit), f"id content:preview layer {USES}"),
         "activity_buckets": _top(memories, "hour", limit),
     }  # fmt: skip
 
@@ -284,12 +277,12 @@ def remember(
         importance=importance,
         **_fields(layer),
     )
-    one, known = done.memory, str(done.outcome) in ("reinforced", "merged")
-    told = {
-        "id": one.id, "status": "updated" if known else "stored", "operation": str(done.outcome),
-        "reason": done.because, "surprise": one.surprise, "importance": one.importance,
+    record, known = done.memory, str(done.outcome) in ("reinforced", "merged")
+    answer = {
+        "id": record.id, "status": "updated" if known else "stored", "operation": str(done.outcome),
+        "reason": done.because, "surprise": record.surprise, "importance": record.importance,
     }  # fmt: skip
-    return {**told, "duplicate_of": one.id} if known else told
+    return {**answer, "duplicate_of": record.id} if known else answer
 
 
 def _kept(memory: Engram, layer: str, importance: float, /, **parts: str) -> Answer:
@@ -335,52 +328,49 @@ def bulk_forget(
         return {"error": "confirm=true and at least one filter are needed"}
     until = _day(memory, older_than) if older_than else None
     wanted = [
-        one
-        for one in _list(memory, _in_layer(layer))
-        if (until is None or one.created_at < until) and source_file in f"{one.details} {one.source}"
+        record
+        for record in _list(memory, _in_layer(layer))
+        if (until is None or record.created_at < until) and source_file in f"{record.details} {record.source}"
     ]
-    for one in wanted:
-        memory.forget(one.id, BECAUSE)
+    for record in wanted:
+        memory.forget(record.id, BECAUSE)
     return {"status": "forgotten", "count": len(wanted)}
 
 
 def status_history(memory: Engram, memory_id: str) -> Answer:
     """How the status of a memory changed, oldest first."""
-    one = get(memory, memory_id)
-    told = [
+    record = get(memory, memory_id)
+    transitions = [
         {"old_status": event.before.get("status"), "new_status": event.after["status"],
          "reason": event.because, "changed_at": event.at.timestamp()}
-        for event in reversed(memory.events(one.id, limit=EVERYTHING))
+        for event in reversed(memory.events(record.id, limit=EVERYTHING))
         if "status" in event.after and event.verb is not Verb.STORED
     ]  # fmt: skip
-    now = _row(one, "current_status:status content_preview:preview")
-    return {"memory_id": one.id, "transitions": told, **now}
+    now = _row(record, "current_status:status content_preview:preview")
+    return {"memory_id": record.id, "transitions": transitions, **now}
 
 
 def _moved(memory: Engram, memory_id: str, target: str) -> Memory:
-    one, wanted = get(memory, memory_id), _fields(target)
-    memory.update(one.id, kind=wanted["kind"], because=f"moved to {target}")
-    while one.layer != wanted["layer"]:
-        step = memory.promote if one.layer < wanted["layer"] else memory.demote
-        one = step(one.id, f"moved to {target}")
-    return one
+    wanted, because = _fields(target), f"moved to {target}"
+    record = memory.update(memory_id, kind=wanted["kind"], because=because)
+    return move_to(memory, record, wanted["layer"], because)
 
 
 def tag(memory: Engram, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Answer:
     """Add tags to a memory and take others away."""
-    one = get(memory, memory_id)
-    tags = sorted(({*one.tags} | {*add}) - {*remove})
-    memory.update(one.id, tags=tags)
+    record = get(memory, memory_id)
+    tags = sorted(({*record.tags} | {*add}) - {*remove})
+    memory.update(record.id, tags=tags)
     return {"tags": tags}
 
 
 def backlinks(memory: Engram, memory_id: str) -> Answer:
     """What leads to a memory."""
-    one = get(memory, memory_id)
-    ends = [edge.source if edge.target == one.id else edge.target for edge in memory.relations(one.id)]
-    memories = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
-    shared = [next((name for name in other.entities if name in one.entities), None) for other in memories]
-    rows = _rows(memories, "id content layer importance")
+    record = get(memory, memory_id)
+    ends = [edge.source if edge.target == record.id else edge.target for edge in memory.relations(record.id)]
+    others = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
+    shared = [next((name for name in other.entities if name in record.entities), None) for other in others]
+    rows = _rows(others, "id content layer importance")
     return {"backlinks": [{**row, "via_entity": name} for row, name in zip(rows, shared, strict=True)]}
 
 
@@ -402,8 +392,8 @@ def consolidate(memory: Engram) -> Answer:
     for run in (memory.consolidate(), memory.dream()):
         for tally in run.tallies:
             counts.update(dict.fromkeys({tally.rule, tally.rule.partition(".")[0]}, tally.count))
-    told = {name: sum(counts[rule] for rule in rules.split()) for name, rules in CYCLE.items()}
-    return {**told, "drift_score": max(0, 100 - 10 * told["drift_issues"])}
+    cycle = {name: sum(counts[rule] for rule in rules.split()) for name, rules in CYCLE.items()}
+    return {**cycle, "drift_score": max(0, 100 - 10 * cycle["drift_issues"])}
 
 
 def extract_patterns(
@@ -413,8 +403,8 @@ def extract_patterns(
     since = _now(memory) - timedelta(hours=hours)
     report = memory.consolidate(stages=["knowledge"], dry=dry_run)
     made = [memory.get(decision.memory) for decision in report.decided if decision.rule.startswith("pattern")]
-    memories = [one for one in made if one is not None and one.modified_at >= since]
-    new = _rows([one for one in memories if one.surprise is None or one.surprise >= novelty_threshold])
+    memories = [record for record in made if record is not None and record.modified_at >= since]
+    new = _rows(new for new in memories if new.surprise is None or new.surprise >= novelty_threshold)
     if dry_run:
         return {"patterns": _rows(memories), "total": len(memories), "would_store": len(new), "dry_run": True}
     known = [row for row in _rows(memories) if row not in new]
@@ -456,43 +446,44 @@ def drift_check(
 def find_duplicates(memory: Engram, threshold: float = DUPLICATE, limit: int = 20) -> Answer:
     """Pairs that say nearly the same."""
     pairs: dict[frozenset[str], Answer] = {}
-    for one in _list(memory, limit=200):
-        for hit in memory.recall(one.content[:500], limit=3, dry=True):
-            if hit.memory.id != one.id and hit.relevance >= threshold:
-                told = {"memory_1": _row(one), "memory_2": _row(hit.memory)}
-                pair = frozenset({one.id, hit.memory.id})
-                pairs.setdefault(pair, {**told, "similarity": round(hit.relevance, 4)})
+    for record in _list(memory, limit=200):
+        for hit in memory.recall(record.content[:500], limit=3, dry=True):
+            if hit.memory.id != record.id and hit.relevance >= threshold:
+                pair = {"memory_1": _row(record), "memory_2": _row(hit.memory)}
+                ids = frozenset({record.id, hit.memory.id})
+                pairs.setdefault(ids, {**pair, "similarity": round(hit.relevance, 4)})
     return {"duplicates": [*pairs.values()][:limit]}
 
 
 def dedup(memory: Engram, threshold: float = DUPLICATE, max_merges: int = 50) -> Answer:
     """Merge what says nearly the same."""
-    found = find_duplicates(memory, threshold, max_merges)["duplicates"]
+    pairs = find_duplicates(memory, threshold, max_merges)["duplicates"]
     merged = 0
-    for one in found:
+    for pair in pairs:
         with suppress(EngramError):
-            memory.conflicts.resolve(one["memory_1"]["id"], one["memory_2"]["id"], "merge", "nearly the same")
+            ids = pair["memory_1"]["id"], pair["memory_2"]["id"]
+            memory.conflicts.resolve(*ids, "merge", "nearly the same")
             merged += 1
-    return {"found": len(found), "merged": merged, "skipped": len(found) - merged}
+    return {"found": len(pairs), "merged": merged, "skipped": len(pairs) - merged}
 
 
 def detect_communities(memory: Engram, min_size: int = 3, *, generate_summaries: bool = False) -> Answer:
     """Names that are spoken of together."""
     groups: list[set[str]] = []
-    for one in _list(memory):
-        names = {*one.entities}
+    for record in _list(memory):
+        names = {*record.entities}
         joined = [group for group in groups if group & names]
         groups = [group for group in groups if not group & names]
         groups += [names.union(*joined)] if names else []
-    found = sorted((sorted(group) for group in groups if len(group) >= min_size), key=len, reverse=True)
-    details: list[Answer] = [{"size": len(group), "entities": group} for group in found]
+    large = sorted((sorted(group) for group in groups if len(group) >= min_size), key=len, reverse=True)
+    details: list[Answer] = [{"size": len(group), "entities": group} for group in large]
     if generate_summaries:
-        for told in details:
-            about = [each for name in told["entities"][:FEW] for each in _about(memory, name, 1)]
-            told["summary"] = "; ".join(each.content[:CUT] for each in about)
+        for community in details:
+            about = [record for name in community["entities"][:FEW] for record in _about(memory, name, 1)]
+            community["summary"] = "; ".join(record.content[:CUT] for record in about)
     counts = {
-        "communities": len(found), "entities_assigned": sum(map(len, found)),
-        "largest_community": max(map(len, found), default=0), "community_details": details,
+        "communities": len(large), "entities_assigned": sum(map(len, large)),
+        "largest_community": max(map(len, large), default=0), "community_details": details,
     }  # fmt: skip
     return {**counts, "summaries_generated": len(details)} if generate_summaries else counts
 
@@ -502,15 +493,15 @@ def session_summary(memory: Engram) -> Answer:
     return {
         "summary": memory.resume().text, "diary_entries": len(_tagged(memory, DIARY)),
         **_lately(memory, 24.0), "open_loops": [loop.text for loop in memory.commitments.list(limit=20)],
-        "decisions": [one.content for one in _list(memory, DECIDED, 10)],
+        "decisions": [record.content for record in _list(memory, DECIDED, 10)],
     }  # fmt: skip
 
 
 def _lately(memory: Engram, hours: float) -> Answer:
     """How much was written in the last hours, and how much of what is kept was read."""
     since = _now(memory) - timedelta(hours=hours)
-    used = sum(1 for one in _list(memory) if one.last_accessed is not None and one.last_accessed >= since)
-    return {"writes": memory.count(filters=Filters(created_since=since)), "searches": used}
+    read, written = Filters(accessed_since=since), Filters(created_since=since)
+    return {"writes": memory.count(filters=written), "searches": memory.count(filters=read)}
 
 
 def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, limit: int = 8) -> Answer:
@@ -521,8 +512,8 @@ def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, 
         "generated_at": _now(memory).timestamp(),
         **stands,
         "current_state": stands["summary"],
-        "errors": [one.content for one in recent if one.content.startswith("Error: ")],
-        "facts": [one.content for one in recent if one.type is Type.FACT],
+        "errors": [record.content for record in recent if record.content.startswith("Error: ")],
+        "facts": [record.content for record in recent if record.type is Type.FACT],
         "recent_work": _rows(recent, "id content:preview layer"),
         "recent_queries": [],  # what was asked is not kept
         "touched_entities": _names(recent, limit),
@@ -538,12 +529,12 @@ def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, 
 
 def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answer:
     """The last handoffs; one made now where there is none."""
-    packets = [one.details["packet"] for one in _tagged(memory, HANDOFF) if "packet" in one.details]
+    packets = [record.details["packet"] for record in _tagged(memory, HANDOFF) if "packet" in record.details]
     wanted = [packet for packet in packets if session_id in ("", packet.get("session_id"))][:limit]
     if wanted:
         return {"latest": wanted[0], "handoffs": wanted, "note": f"{len(wanted)} kept"}
-    made = session_handoff(memory, session_id, save=False)
-    return {"latest": made, "handoffs": [made], "note": "made now: none was kept", "generated": True}
+    packet = session_handoff(memory, session_id, save=False)
+    return {"latest": packet, "handoffs": [packet], "note": "made now: none was kept", "generated": True}
 
 
 def status(memory: Engram) -> Answer:
@@ -561,12 +552,12 @@ def status(memory: Engram) -> Answer:
 def health(memory: Engram) -> Answer:
     """How the memory is."""
     counted, half_an_hour = memory.stats(), _now(memory) - timedelta(minutes=30)
-    waiting = _list(memory, _in_layer("working"))
+    stale = replace(_in_layer("working"), created_until=half_an_hour)
     return {
         **status(memory), "embedding_cache_loaded": True,
         "embedding_cache_size": sum(counted.vectors.values()),
         "orphaned_entities": sum(not entity.mentions for entity in memory.entities.list(limit=EVERYTHING)),
-        "stale_working_memories": sum(one.created_at < half_an_hour for one in waiting),
+        "stale_working_memories": memory.count(filters=stale),
         "fts_indexed": counted.memories, "memories_without_embeddings": counted.pending,
     }  # fmt: skip
 
@@ -585,7 +576,7 @@ def _texts(memories: Iterable[Memory]) -> Answer:
 def memory_map(memory: Engram) -> Answer:
     """What is kept where, and since when."""
     parts = _by_layer(_list(memory))
-    days = [f"{one.created_at:%Y-%m-%d}" for part in parts.values() for one in part]
+    days = [f"{record.created_at:%Y-%m-%d}" for part in parts.values() for record in part]
     lately = _lately(memory, 1.0)
     return {
         **status(memory),
@@ -597,21 +588,25 @@ def memory_map(memory: Engram) -> Answer:
     }
 
 
+GOOD: Mapping[str, Callable[[Memory], object]] = {
+    "accessed": lambda memory: memory.usage.accessed,
+    "curated": lambda memory: memory.pinned or memory.usage.confirmed or memory.usage.helpful,
+    "enriched": lambda memory: memory.entities or memory.tags,
+    "evolved": lambda memory: memory.version > 1,
+    "confirmed": lambda memory: memory.usage.confirmed,
+}
+"""What speaks well of a memory."""
+
+
 def quality_metrics(memory: Engram) -> Answer:
     """How well the memory serves."""
     memories = _list(memory)
     total = max(1, len(memories))
-    counts = {
-        "accessed": sum(bool(one.usage.accessed) for one in memories),
-        "curated": sum(one.pinned or bool(one.usage.confirmed or one.usage.helpful) for one in memories),
-        "enriched": sum(bool(one.entities or one.tags) for one in memories),
-        "evolved": sum(one.version > 1 for one in memories),
-        "confirmed": sum(bool(one.usage.confirmed) for one in memories),
-    }
+    counts = {name: sum(bool(is_so(record)) for record in memories) for name, is_so in GOOD.items()}
     shares = {"storage_quality": "accessed", "curation_ratio": "curated", "enrichment_ratio": "enriched"}
     return {
         **{name: round(counts[part] / total, 3) for name, part in shares.items()},
-        "avg_access_count": round(sum(one.usage.accessed for one in memories) / total, 3),
+        "avg_access_count": round(sum(record.usage.accessed for record in memories) / total, 3),
         "total_memories": len(memories),
         **{f"{name}_memories": count for name, count in counts.items()},
     }
@@ -621,28 +616,32 @@ def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool 
     """Procedures that fit a task."""
     hits = list(memory.recall(query, limit=max_skills, filters=Filters(kinds=frozenset({Kind.PROCEDURAL}))))
     best = round(max((hit.relevance for hit in hits), default=0.0), 3)
-    told: Answer = {
+    answer: Answer = {
         "should_inject": bool(hits), "confidence": best, "task_novelty": round(1.0 - best, 3),
         "domain_coverage": round(len(hits) / max(1, max_skills), 3),
         "reason": f"{len(hits)} procedures fit", "skill_count": len(hits),
     }  # fmt: skip
     text = "\n\n".join(hit.memory.content for hit in hits)
-    return {**told, "context": text} if format else {**told, "skills": _hits(hits)}
+    return {**answer, "context": text} if format else {**answer, "skills": _hits(hits)}
 
 
 def list_projects(memory: Engram) -> Answer:
     """Projects of which code is known."""
     types: dict[str, Counter[str]] = {}
-    for one in _list(memory, CODE):
-        types.setdefault(str(SHOWN["project"](one) or "default"), Counter())[str(one.category)] += 1
-    told = [{"name": name, "memories": sum(kinds.values()), "types": kinds} for name, kinds in types.items()]
-    return {"projects": told}
+    for record in _list(memory, CODE):
+        types.setdefault(str(SHOWN["project"](record) or "default"), Counter())[record.category] += 1
+    projects = [{"name": name, "memories": kinds.total(), "types": kinds} for name, kinds in types.items()]
+    return {"projects": projects}
 
 
 def _between(memory: Engram, start: str, end: str) -> list[Memory]:
     until = _day(memory, end) + timedelta(days=1) if end else None
     memories = _list(memory, Filters(happened_since=_day(memory, start), happened_until=until), 100)
     return sorted(memories, key=WHEN)
+
+
+def _most_used(memories: Iterable[Memory], limit: int) -> list[Memory]:
+    return sorted(memories, key=lambda record: -record.usage.accessed)[:limit]
 
 
 def _note(memory: Engram, text: str, tag: str) -> bool:
@@ -655,9 +654,8 @@ GROUPS = {"layer": "layer", "source_type": "source", "entity": "entities", "mont
 def _counted(memory: Engram, group: str) -> list[Answer]:
     if group not in GROUPS:
         raise InvalidInput(f"group_by is one of {', '.join(GROUPS)}.")
-    return [
-        {"key": one["name"], "count": one["count"]} for one in _top(_list(memory), GROUPS[group], EVERYTHING)
-    ]
+    tops = _top(_list(memory), GROUPS[group], EVERYTHING)
+    return [{"key": top["name"], "count": top["count"]} for top in tops]
 
 
 def _doubted(dead: Sequence[Drifted], *, dry: bool) -> Answer:
@@ -667,18 +665,16 @@ def _doubted(dead: Sequence[Drifted], *, dry: bool) -> Answer:
 
 
 def _exported(memories: Sequence[Memory], form: str) -> Answer:
+    if form == "json":
+        return {"memories": _rows(memories)}
     lines = [f"- **{layer_of(memory)}** {memory.content}" for memory in memories]
-    return (
-        {"memories": _rows(memories)}
-        if form == "json"
-        else {"markdown": "\n".join(lines), "count": len(memories)}
-    )
+    return {"markdown": "\n".join(lines), "count": len(memories)}
 
 
-def _weighed(memory: Engram, one: Memory) -> Answer:
-    found = effective_importance(one, (), _now(memory), memory.config)
-    factors = {name: round(getattr(found, name), 3) for name in found.__slots__ if name != "total"}
-    return {"memory_id": one.id, "composite_score": round(found.total, 3), "factors": factors}
+def _weighed(memory: Engram, record: Memory) -> Answer:
+    weight = effective_importance(record, (), _now(memory), memory.config)
+    factors = {name: round(getattr(weight, name), 3) for name in weight.__slots__ if name != "total"}
+    return {"memory_id": record.id, "composite_score": round(weight.total, 3), "factors": factors}
 
 
 # ---------------------------------------------------------------- the tables
@@ -686,7 +682,7 @@ def _weighed(memory: Engram, one: Memory) -> Answer:
 
 Tool = Callable[..., Answer]
 READING: Mapping[str, tuple[str, Tool]] = {
-    **{one.__name__: ((one.__doc__ or "").strip(), one) for one in (
+    **{answers.__name__: ((answers.__doc__ or "").strip(), answers) for answers in (
         recall_explain, recall_entity, recall_related,
         entity_graph, focus_brief, compare_queries, hotspots,
         status_history, backlinks, drift_check, find_duplicates, detect_communities, status, health,
@@ -714,10 +710,9 @@ READING: Mapping[str, tuple[str, Tool]] = {
         "timeline": _rows(sorted(_about(memory, name, 100), key=WHEN),
                           "date content:preview layer importance")}),
     "access_patterns": ("What is used most.", lambda memory, limit=20: {
-        "result": _rows(sorted(_list(memory), key=lambda one: -one.usage.accessed)[:limit],
-                        "id content access_count last_accessed")}),
+        "result": _rows(_most_used(_list(memory), limit), f"id content {USES} last_accessed")}),
     "diary_read": ("The last entries of the diary, oldest first.", lambda memory: {
-        "diary": [one.content for one in reversed(_tagged(memory, DIARY, KEPT_DIARY))]}),
+        "diary": [record.content for record in reversed(_tagged(memory, DIARY, KEPT_DIARY))]}),
     "recompute_importance": ("How many there are: what each matters is worked out when it is asked for.",
         lambda memory: {"total": memory.count(), "updated": 0}),
     "recall_timeline": ("What happened between two days.", lambda memory, start, end="": {
@@ -727,17 +722,16 @@ READING: Mapping[str, tuple[str, Tool]] = {
         "hints": [{**hit, "hint": hit["hint"][:hint_length]} for hit in _hits(
             memory.recall(query, limit=top_k), "id hint:content layer importance date entities")]}),
     "recall_code": ("What is known about code.", lambda memory, query, project="", top_k=10: {
-        "results": _hits((one for one in memory.recall(query, limit=top_k, filters=CODE)
-                          if project in f"{one.memory.details} {one.memory.tags}"),
-                         "id content project type file")}),
+        "results": _hits((hit for hit in memory.recall(query, limit=top_k, filters=CODE)
+                          if project in f"{hit.memory.details} {hit.memory.tags}"),
+                         "id content project type:category file")}),
     "find_similar": ("What is like a memory.", lambda memory, memory_id, top_k=5: {
         "similar": _hits([hit for hit in memory.recall(
             get(memory, memory_id).content[:500], limit=top_k + 1, dry=True)
             if not hit.memory.id.startswith(memory_id)][:top_k], "id content:preview layer", "similarity")}),
     "search_entities": ("Entities whose name begins so.", lambda memory, query, limit=20: {"entities": [
-        {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
-         "aliases": list(one.aliases), "mem_count": one.mentions}
-        for one in memory.entities.list(prefix=query, limit=limit)]}),
+        pick(entity, "id:name canonical_name:name entity_type:type aliases mem_count:mentions")
+        for entity in memory.entities.list(prefix=query, limit=limit)]}),
     "count_by": ("How many by layer, source, entity or month.",
         lambda memory, group_by: {"counts": _counted(memory, group_by)}),
     "export": ("Memories as Markdown or JSON.",
@@ -756,7 +750,7 @@ READING: Mapping[str, tuple[str, Tool]] = {
             "by_tier": {"8bit": count}}),
 }  # fmt: skip
 WRITING: Mapping[str, tuple[str, Tool]] = {
-    **{one.__name__: ((one.__doc__ or "").strip(), one) for one in (
+    **{answers.__name__: ((answers.__doc__ or "").strip(), answers) for answers in (
         remember, scan_codebase, ingest_sessions, forget, bulk_forget,
         tag, consolidate, extract_patterns, dedup,
         session_handoff,
@@ -787,8 +781,8 @@ WRITING: Mapping[str, tuple[str, Tool]] = {
             **(kept := get(memory, memory_id).details), "annotations": [*kept.get("annotations", ()), note],
         }).details["annotations"])}),
     "batch_tag": ("Tag what fits a question.", lambda memory, query, tags, top_k=10: {
-        "tagged": len([tag(memory, one.memory.id, tags)
-                       for one in memory.recall(query, limit=top_k, dry=True)]),
+        "tagged": len([tag(memory, hit.memory.id, tags)
+                       for hit in memory.recall(query, limit=top_k, dry=True)]),
         "tags_added": list(tags)}),
     "drift_fix": ("Doubt what is no longer so.",
         lambda memory, search_roots=(), project_root="", dry_run=True: _doubted(
@@ -842,7 +836,7 @@ TYPES = {"metadata": Mapping[str, Any], "tags": Sequence[str], "search_roots": S
 def _typed(calls: Tool) -> Tool:
     """What answers a row, with the types that its defaults tell: words where there is none."""
     if not calls.__annotations__:
-        given = inspect.signature(calls).parameters.values()
-        told = {one.name: str if one.default is one.empty else type(one.default) for one in given}
-        calls.__annotations__ = {name: TYPES.get(name, kind) for name, kind in told.items()}
+        for name, parameter in inspect.signature(calls).parameters.items():
+            usual = str if parameter.default is parameter.empty else type(parameter.default)
+            calls.__annotations__[name] = TYPES.get(name, usual)
     return calls

@@ -21,7 +21,7 @@ from engram.server.compat import files, layers
 from engram.server.compat.requests import LenientRequest, Old, OldAnswer, is_files, named, standing
 from engram.server.limits import HEADER, IdempotentAnswer, Keys
 from engram.server.problems import BadBody
-from engram.server.route import JSON, Serve, parsed, read, while_wanted
+from engram.server.route import JSON, Serve, parsed, read, while_wanted, whole_request
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -66,20 +66,20 @@ def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
             message = f"Expected application/json, got {kind}"
             return Response(message, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, media_type=PLAIN)
         try:
-            said = parsed(body)
+            value = parsed(body)
         except BadBody as error:
             if is_files(route.path):
                 raise
             return Response(f"Invalid JSON: {error.message}", HTTPStatus.BAD_REQUEST, media_type=PLAIN)
-        if is_files(route.path) and not isinstance(said, dict):
+        if is_files(route.path) and not isinstance(value, dict):
             raise BadBody("The body must be a JSON object.")
-        given = {**request.query_params, **(said if isinstance(said, dict) else {})}
+        given = {**request.query_params, **(value if isinstance(value, dict) else {})}
         caller = _caller(route, request, memory_host, given)
         ask = partial(
             LenientRequest,
             given=given,
             placed=dict(request.path_params),
-            items=said if isinstance(said, list) else None,
+            items=value if isinstance(value, list) else None,
             headers=dict(request.headers),
             projects=memory_host.projects,
         )
@@ -87,8 +87,7 @@ def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
         work = partial(_answer, route, memory_host, caller, ask)
         if not isinstance(key, str) or not key or route.method not in BODIES:
             return _response(await while_wanted(request, work))
-        place = f"{request.url.path}?{request.url.query}"
-        asked = b"\n".join([route.method.encode(), place.encode(), body])
+        asked = whole_request(request, body)
         answer, again = await while_wanted(request, lambda: keys.once(_keyed(caller), key, asked, work))
         return _response(_replayed(answer) if again else answer)
 
@@ -115,10 +114,10 @@ async def _answer(
     route: Old, memory_host: MemoryHost, caller: Caller, ask: partial[LenientRequest]
 ) -> IdempotentAnswer:
     def work(memory: Engram) -> IdempotentAnswer:
-        found = route.call(ask(memory))
-        told = found if isinstance(found, OldAnswer) else OldAnswer(found, route.status)
-        body = told.value.encode() if isinstance(told.value, str) else encoded(told.value)
-        return IdempotentAnswer(told.status, body)
+        value = route.call(ask(memory))
+        answer = value if isinstance(value, OldAnswer) else OldAnswer(value, route.status)
+        body = answer.value.encode() if isinstance(answer.value, str) else encoded(answer.value)
+        return IdempotentAnswer(answer.status, body)
 
     return await memory_host.run(caller, work, limit_s=route.limit_s, quick=route.is_quick)
 
@@ -130,7 +129,7 @@ def _response(answer: IdempotentAnswer) -> Response:
 
 def _replayed(answer: IdempotentAnswer) -> IdempotentAnswer:
     """The same answer, which says where it can that it was given before."""
-    told = json.loads(answer.body)
-    if not isinstance(told, dict) or REPLAY not in told:
+    value = json.loads(answer.body)
+    if not isinstance(value, dict) or REPLAY not in value:
         return answer
-    return IdempotentAnswer(HTTPStatus.OK, encoded({**told, REPLAY: True}))
+    return IdempotentAnswer(HTTPStatus.OK, encoded({**value, REPLAY: True}))
