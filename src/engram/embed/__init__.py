@@ -19,11 +19,9 @@ from engram.ports import HEALTH_SECONDS, Embedded, Embedder, Health, Reranker, V
 from engram.rules.sealing import TURNED, is_turned
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from engram.config import EmbedConfig, RerankConfig
     from engram.model.memory import Space
+    from engram.ports import Floats
 
 
 # ---------------------------------------------------------------- chain
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
 # back to the preferred one by itself. Members make vectors of different spaces: whoever stores or compares
 # a vector takes it from `embed`, where the vectors and their space come out of the same call.
 
-
-if TYPE_CHECKING:
-    Floats = NDArray[np.float32]
 
 __all__ = ["FormerEmbedders", "open_embedder", "open_reranker"]
 
@@ -141,7 +136,8 @@ class FormerEmbedders:
     def embed_query(self, text: str, present: Space) -> list[Embedded]:
         """A question as each of them means it; one that fails is not asked again."""
         if self._found is None or self._found[0] != present:
-            self._found = present, [model for key in self._former(present) if (model := self._maker(key))]
+            former = (key for key in self._others(present) if not is_turned(key))
+            self._found = present, [model for key in former if (model := self._maker(key))]
         return [vector for model in tuple(self._found[1]) if (vector := self._asked(model, text)) is not None]
 
     def replaced(self, present: Space) -> list[str]:
@@ -157,9 +153,6 @@ class FormerEmbedders:
     def _others(self, present: Space) -> list[str]:
         """The keys of other spaces that have vectors."""
         return [key for key, count in self._vectors.spaces().items() if count and key != present.key]
-
-    def _former(self, present: Space) -> list[str]:
-        return [key for key in self._others(present) if not is_turned(key)]
 
     def _asked(self, model: Embedder, text: str) -> Embedded | None:
         try:

@@ -150,11 +150,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _usage_of(model: KnownModel) -> dict[str, str]:
-    return {
-        "prefix": model.query_prefix,
-        "document_prefix": model.document_prefix,
-        "pooling": model.pooling,
-    }
+    return {"prefix": model.query_prefix, "document_prefix": model.document_prefix, "pooling": model.pooling}
 
 
 # ---------------------------------------------------------------- prefixes at a server
@@ -171,11 +167,7 @@ PREFIXES: Final = (
     ("mxbai-embed", "Represent this sentence for searching relevant passages: ", ""),
     ("bge-m3", "", ""),
     ("bge-", "Represent this sentence for searching relevant passages: ", ""),
-    (
-        "qwen3-embedding",
-        "Instruct: Given a question, retrieve what answers it\nQuery:",
-        "",
-    ),
+    ("qwen3-embedding", "Instruct: Given a question, retrieve what answers it\nQuery:", ""),
 )
 """Part of a model's name, what stands before a question, what before a document; the first that fits."""
 

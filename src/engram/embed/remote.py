@@ -23,10 +23,8 @@ from engram.ports import HEALTH_SECONDS, Health
 
 if TYPE_CHECKING:
     import httpx
-    import numpy as np
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from engram.ports import Floats
 
 ATTEMPTS: Final = 3
 FIRST_WAIT: Final = 0.5
@@ -36,10 +34,6 @@ SERVER_ERRORS: Final = 500
 REFUSALS: Final = frozenset({400, 413, 422})
 """The server works and will not take this text: others may fare better."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-def _index(row: Any) -> int:
-    return int(row["index"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +54,9 @@ DIALECTS: Final = {
         path="/embeddings",
         model="text-embedding-3-small",
         base_url="https://api.openai.com/v1",
-        read=lambda answer: [row["embedding"] for row in sorted(answer["data"], key=_index)],
+        read=lambda answer: [
+            row["embedding"] for row in sorted(answer["data"], key=lambda row: int(row["index"]))
+        ],
     ),
     "ollama": Dialect(
         kind="ollama",
@@ -147,7 +143,10 @@ class RemoteEmbedder:
                 self._http = None
 
     def _vectors(self, texts: Sequence[str], attempts: int) -> Floats:
-        self._spare_the_wait()
+        last = self._health
+        # A server that was down a moment ago is not tried again: nobody should wait for it at every call.
+        if last and not last[1].ok and self._monotonic() - last[0] < HEALTH_SECONDS:
+            raise EmbedderDown(last[1].detail)
         try:
             vectors = self._checked(self._answer(texts, attempts), len(texts))
         except EmbedderRefused:
@@ -158,12 +157,6 @@ class RemoteEmbedder:
         well = Health(ok=True, detail=f"{self._server.model} at {self._server.base_url}")
         self._health = (self._monotonic(), well)
         return vectors
-
-    def _spare_the_wait(self) -> None:
-        """A server that was down a moment ago is not tried again: nobody should wait for it at every call."""
-        last = self._health
-        if last and not last[1].ok and self._monotonic() - last[0] < HEALTH_SECONDS:
-            raise EmbedderDown(last[1].detail)
 
     def _answer(self, texts: Sequence[str], attempts: int) -> list[Any]:
         """The rows of one request, tried again while that may help."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import threading
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from engram.errors import EmbedderDown
 from engram.lazily import dataclass
@@ -24,6 +24,8 @@ from engram.text import re
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from engram.ports import Embedder, Floats
 
 
 # ---------------------------------------------------------------- wordpiece
@@ -123,22 +125,42 @@ def _words(text: str) -> list[str]:
     return _ANY.findall(bare)
 
 
-if TYPE_CHECKING:
-    Floats = NDArray[np.float32]
-
 WEIGHTS = Path(__file__).parent / "weights" / "engram-static-1.npz"
 
 # Pieces gathered at once: 8 K rows of 256 floats are 8 MB.
 PIECES_AT_ONCE = 8_192
+Loaded = TypeVar("Loaded")
+
+
+class LoadedOnce(Generic[Loaded]):
+    """What is loaded at its first use, and once, whichever threads come first."""
+
+    def __init__(self, load: Callable[[], Loaded]) -> None:
+        self._load = load
+        self._value: Loaded | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Loaded:
+        """The value, loaded by now. Raises what loading raises, each time until it works."""
+        if self._value is None:
+            with self._lock:
+                self._value = self._value or self._load()
+        return self._value
+
+
+def health_here(embedder: Embedder) -> Health:
+    """How an embedder of this process is: well, unless what it needs cannot be loaded."""
+    try:
+        return Health(ok=True, detail=f"{embedder.space.model}, in this process")
+    except EmbedderDown as down:
+        return Health(ok=False, detail=down.message)
 
 
 class StaticEmbedder:
     """Vectors by table look-up. The table is read at first use and shared by all threads."""
 
     def __init__(self, path: Path = WEIGHTS) -> None:
-        self._path = path
-        self._table: Table | None = None
-        self._lock = threading.Lock()
+        self._loaded = LoadedOnce(lambda: _shared(path, _written(path)))
 
     @property
     def space(self) -> Space:
@@ -157,16 +179,7 @@ class StaticEmbedder:
 
     def health(self) -> Health:
         """Well, unless the weights cannot be read."""
-        try:
-            return Health(ok=True, detail=f"{self.space.model}, in this process")
-        except EmbedderDown as down:
-            return Health(ok=False, detail=down.message)
-
-    def _loaded(self) -> Table:
-        if self._table is None:
-            with self._lock:
-                self._table = self._table or _shared(self._path, _written(self._path))
-        return self._table
+        return health_here(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +264,7 @@ def read_table(path: Path) -> Table:
         raise EmbedderDown(f"The static model's weights at {path.name} cannot be read ({error}).") from error
 
 
-def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit_rows(rows: Floats) -> Floats:
     """The same rows, each brought to unit length in place; rows of zeros stay."""
     import numpy as np
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engram.embed.models import KNOWN_MODELS, models_folder, sha256_of
-from engram.embed.static import unit_rows
+from engram.embed.static import LoadedOnce, health_here, unit_rows
 from engram.errors import EmbedderDown, RerankerDown
 from engram.lazily import dataclass
 from engram.model.memory import Space
@@ -24,6 +23,8 @@ from engram.ports import Health
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from engram.ports import Floats
 
 
 # ---------------------------------------------------------------- model folder
@@ -157,9 +158,6 @@ def _installed_donor() -> ModelFolder | None:
     return ModelFolder(ARCTIC.name, version, model, tokenizer, prefix=ARCTIC.query_prefix)
 
 
-if TYPE_CHECKING:
-    Floats = NDArray[np.float32]
-
 # A batch is bounded by texts and by padded tokens: attention grows with the square of the length.
 TEXTS_AT_ONCE = 32
 TOKENS_AT_ONCE = 4_096
@@ -169,11 +167,7 @@ class TransformerEmbedder:
     """Vectors by a transformer. Files are read at first use; the model is shared by all threads."""
 
     def __init__(self, path: Path | None = None, threads: int = 0, name: str = "") -> None:
-        self._path = path
-        self._name = name
-        self._threads = threads
-        self._model: Model | None = None
-        self._lock = threading.Lock()
+        self._loaded = LoadedOnce(lambda: load_model(find_model(path, name), threads))
 
     @property
     def space(self) -> Space:
@@ -194,16 +188,7 @@ class TransformerEmbedder:
 
     def health(self) -> Health:
         """Well when the packages and a model are there."""
-        try:
-            return Health(ok=True, detail=f"{self.space.model}, in this process")
-        except EmbedderDown as down:
-            return Health(ok=False, detail=down.message)
-
-    def _loaded(self) -> Model:
-        if self._model is None:
-            with self._lock:
-                self._model = self._model or load_model(find_model(self._path, self._name), self._threads)
-        return self._model
+        return health_here(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +214,7 @@ class Model:
     def _run(self, batch: list[list[int]]) -> Floats:
         import numpy as np
 
-        ids = np.zeros((len(batch), max(map(len, batch))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
+        ids, mask = padded(batch), padded([[1] * len(tokens) for tokens in batch])
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         names = {input_.name for input_ in self.session.get_inputs()}
         hidden = self.session.run(None, {name: feed for name, feed in feeds.items() if name in names})[0]
@@ -255,6 +236,16 @@ def batches(places: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
         batch.append(place)
     if batch:
         yield batch
+
+
+def padded(batch: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Rows of numbers as one array, with zeros behind those that are shorter."""
+    import numpy as np
+
+    rows = np.zeros((len(batch), max(map(len, batch))), dtype=np.int64)
+    for row, values in enumerate(batch):
+        rows[row, : len(values)] = values
+    return rows
 
 
 def load_model(folder: ModelFolder, threads: int) -> Model:
@@ -297,19 +288,11 @@ class CrossEncoder:
     """Implements `ports.Reranker`. Files are read at first use; the model is shared by all threads."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._model: PairModel | None = None
-        self._lock = threading.Lock()
+        self._loaded = LoadedOnce(lambda: load_pairs(path))
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """How well each text answers, higher is better."""
         return self._loaded().score(question, texts)
-
-    def _loaded(self) -> PairModel:
-        if self._model is None:
-            with self._lock:
-                self._model = self._model or load_pairs(self._path)
-        return self._model
 
 
 def load_pairs(path: Path) -> PairModel:
@@ -343,18 +326,8 @@ class PairModel:
     def _run(self, batch: Sequence[Any]) -> list[float]:
         import numpy as np
 
-        width = max(len(pair.ids) for pair in batch)
-        feeds: dict[str, NDArray[np.int64]] = {}
-        for name, part in (
-            ("input_ids", "ids"),
-            ("attention_mask", "attention_mask"),
-            ("token_type_ids", "type_ids"),
-        ):
-            rows = np.zeros((len(batch), width), dtype=np.int64)
-            for row, pair in enumerate(batch):
-                values = getattr(pair, part)
-                rows[row, : len(values)] = values
-            feeds[name] = rows
+        parts = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+        feeds = {name: padded([getattr(pair, part) for pair in batch]) for name, part in parts.items()}
         inputs = {name: feed for name, feed in feeds.items() if name in self._inputs}
         logits = np.asarray(self._session.run(None, inputs)[0]).reshape(len(batch), -1)
         # Two classes: how much more the second, "answers", is meant than the first.
