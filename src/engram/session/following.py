@@ -49,10 +49,7 @@ class SpaceNorms:
 
 
 # From marked small talk; far is where a third of the turns that open a topic lie below.
-SPACES = {
-    "engram-static-1": SpaceNorms(0.39, 0.14, 0.42),
-    "arctic-embed-s": SpaceNorms(0.825, 0.047, 0.85),
-}
+SPACES = {"engram-static-1": SpaceNorms(0.39, 0.14, 0.42), "arctic-embed-s": SpaceNorms(0.825, 0.047, 0.85)}
 
 
 @dataclass(frozen=True, slots=True)

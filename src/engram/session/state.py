@@ -107,9 +107,7 @@ class State:
             self.recent.clear()
         exchange = HeardExchange(WipeableText(message), now, names, following.speech_of(message))
         for leaving in self.buffer.hear(exchange):
-            self.earlier.append(("user", leaving.message.text))
-            if leaving.reply.text:
-                self.earlier.append(("assistant", leaving.reply.text))
+            self.earlier += _spoken(leaving)
             leaving.wipe()
         del self.earlier[: max(0, len(self.earlier) - HISTORY)]
         self._move(message, meaning)
@@ -121,24 +119,18 @@ class State:
         gone: list[Slot] = []
         best = [hit for hit in hits if hit.relevance >= NOTICED_ABOVE][:NOTICED]
         for hit in best:
-            gone += self.working.put(
-                Slot(
-                    id=self.new_id(),
-                    content=hit.text,
-                    origin=Origin.RECALLED,
-                    activation=min(1.0, hit.relevance),
-                    used_at=now,
-                    tokens=hit.tokens or self.count_tokens(hit.text),
-                    memory=hit.memory.id,
-                )
-            )
+            gone += self._put(hit.text, Origin.RECALLED, min(1.0, hit.relevance), now, hit.memory.id)
         return self.working.offered(gone)
 
     def hold(self, content: str, origin: Origin, now: datetime, memory: str = "") -> list[Slot]:
         """Put something on the mind because somebody wants it there."""
+        return self.working.offered(self._put(content, origin, 1.0, now, memory))
+
+    def _put(
+        self, content: str, origin: Origin, activation: float, now: datetime, memory: str = ""
+    ) -> list[Slot]:
         tokens = self.count_tokens(content)
-        slot = Slot(self.new_id(), content, origin, 1.0, now, tokens, memory)
-        return self.working.offered(self.working.put(slot))
+        return self.working.put(Slot(self.new_id(), content, origin, activation, now, tokens, memory))
 
     def answer(self, exchange: HeardExchange, reply: str, meaning: Meaning | None) -> None:
         """Take in what was answered to a message."""
@@ -164,12 +156,7 @@ class State:
     @property
     def history(self) -> list[Spoken]:
         """What was said so far, oldest first."""
-        spoken = list(self.earlier)
-        for exchange in self.buffer:
-            spoken.append(("user", exchange.message.text))
-            if exchange.reply.text:
-                spoken.append(("assistant", exchange.reply.text))
-        return spoken
+        return [*self.earlier, *(spoken for exchange in self.buffer for spoken in _spoken(exchange))]
 
     def wipe(self) -> None:
         """Overwrite and empty everything."""
@@ -213,12 +200,13 @@ class State:
             words = exchange.message.text
             if exchange.speech is Speech.CONTINUATION or junk_of(words) is not None:
                 continue
-            content = summary(words)
-            tokens = self.count_tokens(content)
-            gone += self.working.put(
-                Slot(self.new_id(), content, Origin.SPOKEN, SPOKEN_ACTIVATION, now, tokens)
-            )
+            gone += self._put(summary(words), Origin.SPOKEN, SPOKEN_ACTIVATION, now)
         return gone
+
+
+def _spoken(exchange: HeardExchange) -> list[Spoken]:
+    reply = exchange.reply.text
+    return [("user", exchange.message.text), *([("assistant", reply)] if reply else [])]
 
 
 HISTORY = 400
@@ -298,7 +286,9 @@ def bring_back(state: State, body: bytes | bytearray, away: timedelta, ages: Age
 def _bring_back(state: State, snapshot: dict[str, Any], lost: float, now: datetime) -> None:
     """The time away is counted here, once: slots come back as if they had just been looked at."""
     slots = [replace(slot, used_at=now) for slot in msgspec.convert(snapshot["slots"], list[Slot])]
-    exchanges = msgspec.convert(snapshot["exchanges"], list[HeardExchange], dec_hook=_decode_text)
+    exchanges = msgspec.convert(
+        snapshot["exchanges"], list[HeardExchange], dec_hook=lambda _, text: WipeableText(text)
+    )
     momentum = _momentum_from(snapshot["momentum"])
     recent = [_unpacked(vector) for vector in snapshot["recent"]]
     state.working.restore(decayed(slots, lost) if lost else slots)
@@ -311,10 +301,6 @@ def _bring_back(state: State, snapshot: dict[str, Any], lost: float, now: dateti
     state.waits = bool(snapshot.get("waits"))
     state.anticipation.counted = Anticipated(*snapshot["anticipated"])
     state.earlier = [(part, words) for part, words in snapshot["earlier"]]
-
-
-def _decode_text(kind: type, value: Any) -> Any:
-    return WipeableText(value) if kind is WipeableText else value
 
 
 def _momentum(momentum: Momentum | None) -> dict[str, Any] | None:
