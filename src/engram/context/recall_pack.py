@@ -167,6 +167,8 @@ LASTING = frozenset(
 standing rules that constraints and instructions are."""
 SHARED = 2
 """So many words in common with today's tasks make a memory one that they need."""
+LINE_WORDS = 12
+"""The words of a memory that is told on one line."""
 BANDS = (2, 7, 30)
 """Days that part the last two days, the last week, the last month and what is older."""
 
@@ -234,7 +236,8 @@ class Tasks:
         """
         if not self._words:
             return False
-        named = any(_names(name.casefold(), self._text) for name in memory.entities)
+        names = "|".join(re.escape(name.casefold()) for name in memory.entities if name)
+        named = bool(names) and re.search(rf"(?<!\w)(?:{names})(?!\w)", self._text) is not None
         return named or len(self._words & content_words(memory.content)) >= SHARED
 
 
@@ -251,10 +254,6 @@ def by_recency(memory: Memory, today: date) -> tuple[object, ...]:
     """The order of the context: the recent first, then by priority and importance."""
     days = age(memory, today)
     return (band(days), memory.priority, -memory.importance, days, memory.content, memory.id)
-
-
-def _names(name: str, text: str) -> bool:
-    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 # ---------------------------------------------------------------- layout
@@ -313,13 +312,10 @@ def _item(memory: Memory, mark: str, lead: str = "") -> DocumentItem:
 
 def bare_item(memory: Memory) -> DocumentItem:
     """Its words alone; at the shortest the first of them."""
-    forms = forms_telling(memory)
-    return DocumentItem((memory.id,), tuple(f"- {words}" for words in (*forms, *_first_words(forms[-1]))))
-
-
-def _first_words(words: str) -> tuple[str, ...]:
-    pieces = words.split()
-    return (" ".join(pieces[:12]) + " …",) if len(pieces) > 12 else ()  # noqa: PLR2004 - a line's worth
+    forms = [*forms_telling(memory)]
+    words = forms[-1].split()
+    forms += [" ".join(words[:LINE_WORDS]) + " …"] if len(words) > LINE_WORDS else []
+    return DocumentItem((memory.id,), tuple(f"- {form}" for form in forms))
 
 
 def stale_mark(memory: Memory, today: date) -> str:
@@ -342,21 +338,15 @@ def _padded(memory: Memory) -> tuple[str, ...]:
     return (*forms, *(forms[-1:] * (3 - len(forms))))
 
 
-def _open_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
-    return _item(memory, f" ({_days(loop.age_days)}{_due(loop, today)})")
-
-
-def _waiting_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
-    whom = one_line(loop.waiting_on) or "somebody"
-    return _item(memory, f" ({_days(loop.age_days)}{_due(loop, today)})", f"{whom}: ")
+def _loop_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
+    """An open commitment: for whom it waits, how old it is and when it is due."""
+    days = "1 day" if loop.age_days == 1 else f"{loop.age_days} days"
+    whom = f"{one_line(loop.waiting_on) or 'somebody'}: " if loop.state is LoopState.WAITING else ""
+    return _item(memory, f" ({days}{_due(loop, today)})", whom)
 
 
 def _due_item(loop: Commitment, memory: Memory, today: date) -> DocumentItem:
     return _item(memory, f" ({_due(loop, today).lstrip(', ')})")
-
-
-def _days(days: int) -> str:
-    return "1 day" if days == 1 else f"{days} days"
 
 
 def _due(loop: Commitment, today: date) -> str:
@@ -473,8 +463,8 @@ def pack_sections(
         "accounts": choice.items(weighed["accounts"]),
         "procedures": choice.items(weighed["procedures"]),
         "context": choice.disputes(request.conflicts),
-        "commitments": tuple(_open_item(*each, day) for each in loops if each[0].state is LoopState.OPEN),
-        "waiting": tuple(_waiting_item(*each, day) for each in loops if each[0].state is LoopState.WAITING),
+        "commitments": tuple(_loop_item(*each, day) for each in loops if each[0].state is LoopState.OPEN),
+        "waiting": tuple(_loop_item(*each, day) for each in loops if each[0].state is LoopState.WAITING),
     }
     recent = choice.fit(sorted(parts["context"], key=lambda memory: by_recency(memory, day)))
     items["context"] += choice.lines(recent[:CONTEXT])

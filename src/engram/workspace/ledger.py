@@ -135,21 +135,14 @@ def event_notes(
     """
     stored = memory.details.get(KEPT)
     more = dict(stored) if isinstance(stored, Mapping) else {}
-    entity = _snake(memory.entities[0]) if memory.entities and not more else None
-    related = [
-        ids[e.target]
-        for e in edges
-        if e.type is EdgeType.RELATED_TO and e.source == memory.id and e.target in ids
-    ]
-    over = [
-        ids[e.target]
-        for e in edges
-        if e.type is EdgeType.SUPERSEDES and e.source == memory.id and e.target in ids
-    ]
+    names = re.findall(r"\w+", memory.entities[0].casefold()) if memory.entities and not more else []
+    mine = [edge for edge in edges if edge.source == memory.id and edge.target in ids]
+    related = [ids[edge.target] for edge in mine if edge.type is EdgeType.RELATED_TO]
+    over = [ids[edge.target] for edge in mine if edge.type is EdgeType.SUPERSEDES]
     return {
         "ts": more.pop("ts", None) or memory.local(memory.created_at).isoformat(timespec="seconds"),
         "id": identity,
-        "entity": more.pop("entity", entity),
+        "entity": more.pop("entity", "_".join(names).strip("_") or None),
         "source": more.pop("source", None)
         or memory.details.get("source")
         or ("live" if memory.source in ("human", "agent") else memory.source),
@@ -159,10 +152,6 @@ def event_notes(
         **({} if memory.category in TYPES else {"category": memory.category}),
         **more,
     }
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"[^\w]+", "_", name.casefold()).strip("_")
 
 
 # ---------------------------------------------------------------- to records
@@ -181,15 +170,19 @@ def events_in(text: str) -> list[dict[str, Any]]:
 def records(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Each event as a record that is taken in as it was: with id, time, status, loop and relations."""
     ids = {str(event["id"]) for event in events}
-    over = {str(event["supersedes"]): event for event in events if event.get("supersedes") in ids}
-    closed = {
-        other: event
-        for event in events
-        if event.get("type") == COMMITMENT and event.get("status") == "closed"
-        for other in [*_ids(event.get("related"))]
-        if other in ids
-    }
+    over = {str(event["supersedes"]): event for event in events if event.get("supersedes")}
+    closed = _closings(event for event in events if event.get("type") == COMMITMENT)
     return [record(event, over.get(str(event["id"])), closed.get(str(event["id"])), ids) for event in events]
+
+
+def _closings(events: Iterable[Event]) -> dict[str, Event]:
+    """What each event was closed by that another says is closed."""
+    closing = (event for event in events if event.get("status") == "closed")
+    return {other: event for event in closing for other in _ids(event.get("related"))}
+
+
+def _is_open_loop(event: Event) -> bool:
+    return event.get("type") == COMMITMENT and event.get("status", "open") != "closed"
 
 
 def record(
@@ -245,21 +238,10 @@ def _day_of(identity: str) -> str:
 def open_loops(events: Sequence[Event]) -> list[str]:
     """Ids of the commitments that are open, oldest first."""
     over = {str(event.get("supersedes")) for event in events if event.get("supersedes")}
-    shut = {
-        other
-        for event in events
-        if event.get("type") == COMMITMENT and event.get("status") == "closed"
-        for other in _ids(event.get("related"))
-    }
-    open_events = [
-        event
-        for event in events
-        if event.get("type") == COMMITMENT
-        and event.get("status", "open") != "closed"
-        and str(event["id"]) not in over | shut
-    ]
-    open_events.sort(key=lambda event: (str(event.get("ts") or ""), str(event["id"])))
-    return [str(event["id"]) for event in open_events]
+    ended = over.union(_closings(event for event in events if event.get("type") == COMMITMENT))
+    loops = [event for event in events if _is_open_loop(event) and str(event["id"]) not in ended]
+    loops.sort(key=lambda event: (str(event.get("ts") or ""), str(event["id"])))
+    return [str(event["id"]) for event in loops]
 
 
 def checkpoint(
@@ -323,17 +305,9 @@ def integrity(
     checks.add("sequential ids", _gaps(sorted({id_ for id_ in ids_known if ID.match(id_)})))
     checks.add("supersession references", _dangling(events, "supersedes", ids_known))
     checks.add("related references", _dangling(events, "related", ids_known))
-    checks.add(
-        "types", [f"{e['id']} has type {e.get('type')!r}" for e in events if e.get("type") not in TYPES]
-    )
-    checks.add(
-        "priorities",
-        [
-            f"{e['id']} has priority {e.get('priority')!r}"
-            for e in events
-            if e.get("priority") not in PRIORITIES
-        ],
-    )
+    for name, title, known in (("type", "types", TYPES), ("priority", "priorities", PRIORITIES)):
+        odd = [event for event in events if event.get(name) not in known]
+        checks.add(title, [f"{event['id']} has {name} {event.get(name)!r}" for event in odd])
     if loops is not None:
         listed = loops.get("open_commitments", []) if isinstance(loops, Mapping) else loops
         named = [entry.get("id", "") if isinstance(entry, Mapping) else str(entry) for entry in listed]
@@ -405,31 +379,19 @@ def split_for_compaction(
     Closed loops and superseded facts leave their last word; P2 and P3 leave when they expire. If that is not
     enough, the oldest of P3 go, then of P2. P0 and P1 always stay.
     """
-    over = {str(event.get("supersedes")) for event in events if event.get("supersedes")}
-    closing = {
-        other: str(event["id"])
-        for event in events
-        if event.get("status") == "closed"
-        for other in _ids(event.get("related"))
-    }
-    gone: set[str] = set()
+    gone = {str(event.get("supersedes")) for event in events if event.get("supersedes")}
+    gone.update(_closings(events))
     for event in events:
-        identity, priority = str(event["id"]), str(event.get("priority"))
         at = written_moment(event.get("ts"))
-        age = EXPIRES_DAYS.get(priority)
+        age = EXPIRES_DAYS.get(str(event.get("priority")))
         expired = age is not None and at is not None and now - at > timedelta(days=age)
-        kept_open = event.get("type") == COMMITMENT and event.get("status", "open") == "open"
-        if identity in over or identity in closing or (expired and not kept_open):
-            gone.add(identity)
+        if expired and not _is_open_loop(event):
+            gone.add(str(event["id"]))
     for priority in ("P3", "P2"):
         staying = [event for event in events if str(event["id"]) not in gone]
-        too_many = len(staying) - most
         lesser = [
-            str(event["id"])
-            for event in staying
-            if event.get("priority") == priority
-            and not (event.get("type") == COMMITMENT and event.get("status", "open") == "open")
+            event for event in staying if event.get("priority") == priority and not _is_open_loop(event)
         ]
-        gone.update(lesser[: max(0, too_many)])
+        gone.update(str(event["id"]) for event in lesser[: max(0, len(staying) - most)])
     stay = [event for event in events if str(event["id"]) not in gone]
     return stay, [event for event in events if str(event["id"]) in gone]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from engram.model.clock import written_moment
@@ -101,12 +101,9 @@ def note_notes(memory: Memory, edges: Sequence[Edge]) -> dict[str, Any]:
 def stamp(at: datetime) -> str:
     """A time as these files have it.
 
-    >>> from datetime import UTC
     >>> stamp(datetime(2026, 2, 5, 21, 0, tzinfo=UTC))
     '2026-02-05T21:00:00.000Z'
     """
-    from datetime import UTC
-
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
