@@ -119,9 +119,9 @@ class RecallPool:
         """The answer, and whether a process beside this one gave it."""
         member = self._take()
         if member is not None:
-            told: SimpleQueue[Recall | None] = SimpleQueue()
-            self._post(member, (question, lean, False), told.put)
-            if (answer := told.get()) is not None:
+            answers: SimpleQueue[Recall | None] = SimpleQueue()
+            self._post(member, (question, lean, False), answers.put)
+            if (answer := answers.get()) is not None:
                 return answer, True
             with self._changed:
                 self._here += 1
@@ -176,7 +176,7 @@ class RecallPool:
             if self._here or self._all:
                 self._fill()
             while (member := self._with_room(AHEAD if self._here else 1)) is None:
-                if self._here < (1 if any(one.ready for one in self._all) else MOST_HERE):
+                if self._here < (1 if any(other.ready for other in self._all) else MOST_HERE):
                     self._here += 1
                     return None
                 self._changed.wait()
@@ -185,7 +185,7 @@ class RecallPool:
     def _with_room(self, ahead: int) -> Member | None:
         """The member that has least to do, if that is less than so many questions; it has one more then."""
         ready = [member for member in self._all if member.ready and member.asked < ahead]
-        member = min(ready, key=lambda one: one.asked, default=None)
+        member = min(ready, key=lambda free: free.asked, default=None)
         if member is not None:
             member.asked += 1
         return member
@@ -193,9 +193,9 @@ class RecallPool:
     def _post(
         self, member: Member, asked: object, then: Callable[[Any], object], *, waits: bool = True
     ) -> bool:
-        def answered(found: Any) -> None:
+        def answered(answer: Any) -> None:
             self._give_back(member)
-            then(found)
+            then(answer)
 
         if member.post(framed(asked), answered, waits=waits):
             return True
@@ -315,12 +315,12 @@ class Member:
         if not came:
             raise EOFError
         self._came += came
-        for found in whole_values(self._came):
+        for answer in whole_values(self._came):
             with self._lock:
                 then, length = self._waiting.popleft() if self._waiting else (None, 0)
                 self._unread -= length
             if then is not None:
-                then(found)
+                then(answer)
 
     def end(self) -> None:
         """Let it go; it ends when nobody speaks to it any more. Safe to call twice."""

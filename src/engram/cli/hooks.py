@@ -163,12 +163,7 @@ def pre_compact(message: HookMessage, where: HookPlace) -> None:
 
 
 EVENTS: Mapping[str, Callable[[HookMessage, HookPlace], None]] = MappingProxyType(
-    {
-        "session-start": session_start,
-        "prompt-submit": prompt_submit,
-        "stop": stop,
-        "pre-compact": pre_compact,
-    }
+    {"session-start": session_start, "prompt-submit": prompt_submit, "stop": stop, "pre-compact": pre_compact}
 )
 
 

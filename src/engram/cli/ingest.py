@@ -145,10 +145,7 @@ _result(
 
 
 def _run(
-    run: CommandRun,
-    take: Callable[[Sources, Callable[[int, int], None]], IngestReport],
-    *,
-    everything: bool,
+    run: CommandRun, take: Callable[[Sources, Callable[[int, int], None]], IngestReport], *, everything: bool
 ) -> None:
     with run.open(makes=True) as memory, steps(run, "ingesting") as counting:
         report = take(memory.sources, counting.reach)

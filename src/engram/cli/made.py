@@ -292,11 +292,7 @@ def presented(
     return decorate
 
 
-def _command(
-    name: str,
-    spelling: Spelling,
-    shown: Presentation | None = None,
-) -> click.Command:
+def _command(name: str, spelling: Spelling, shown: Presentation | None = None) -> click.Command:
     operation = (
         spelling.operation if isinstance(spelling.operation, Operation) else OPERATIONS[spelling.operation]
     )

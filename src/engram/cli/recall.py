@@ -204,10 +204,7 @@ def _find(
 ) -> Recall:
     if not query.strip():
         raise click.UsageError("The question is empty: say what to look for.")
-    options["plan"] = {
-        "intent": intent,
-        "weights": {name: numeric(value) for name, value in weights.items()},
-    }
+    options["plan"] = {"intent": intent, "weights": {name: numeric(value) for name, value in weights.items()}}
     return memory.recall(query, **options)
 
 

@@ -23,16 +23,7 @@ from engram.cli.options import (
     force_option,
     pass_run,
 )
-from engram.cli.output import (
-    BAD_INPUT,
-    ProgressSteps,
-    counted,
-    done,
-    steps,
-    table,
-    tell,
-    text,
-)
+from engram.cli.output import BAD_INPUT, ProgressSteps, counted, done, steps, table, tell, text
 from engram.errors import BadImport, EngramError, InvalidInput
 from engram.lazily import dataclass
 from engram.model.capture import Draft, Outcome, Refusal

@@ -192,11 +192,7 @@ def _day(match: re.Match[str]) -> Day:
     name = (parts.get("name") or "")[:3].lower()
     month = _MONTHS.index(name) + 1 if name else parts.get("month")
     year, number = parts.get("year"), parts.get("day")
-    return Day(
-        int(year) if year else None,
-        int(month) if month else None,
-        int(number) if number else None,
-    )
+    return Day(int(year) if year else None, int(month) if month else None, int(number) if number else None)
 
 
 def _gap(day: Day, when: date) -> int | None:

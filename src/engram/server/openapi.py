@@ -98,10 +98,7 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
         "operationId": route.name,
         "summary": route.operation.sentence,
         "tags": [route.path.split("/")[2]],
-        "parameters": [
-            *map(_path_parameter, route.in_path),
-            *_query_parameters(route, components),
-        ],
+        "parameters": [*map(_path_parameter, route.in_path), *_query_parameters(route, components)],
         "responses": {str(route.operation.status): _answer(route, components), "default": FAILED},
     }
     if route.operation.takes != JSON:

@@ -152,7 +152,10 @@ def endpoint(route: Route, memory_host: MemoryHost, keys: Keys) -> Serve:
             raise AccessDenied("do this; only an owner may")
         body = b"" if route.method == "GET" else await read(request)
         words, beside = _read_request(route, request, body)
-        work = partial(_work, route, dict(request.path_params), words, beside)
+
+        def work(memory: Engram, **more: Any) -> Any:
+            return route.answer(memory, request.path_params, words, **beside, **more)
+
         if operation.media != JSON:
             return await _stream_lines(memory_host, caller, work)
         if operation.tells_progress and MEDIA_TYPE in request.headers.get("accept", ""):
@@ -190,17 +193,6 @@ async def _give_up(request: Request, scope: anyio.CancelScope) -> None:
         pass
     await anyio.sleep(GONE_S)
     scope.cancel()
-
-
-def _work(
-    route: Route,
-    placed: Mapping[str, Any],
-    words: Mapping[str, Any],
-    beside: Mapping[str, Any],
-    memory: Engram,
-    **more: Any,
-) -> Any:
-    return route.answer(memory, placed, words, **beside, **more)
 
 
 async def read(request: Request) -> bytes:

@@ -72,11 +72,7 @@ def _peer(entity: Entity) -> dict[str, Any]:
 
 
 def _pair(conflict: Conflict) -> dict[str, Any]:
-    return {
-        **pick(conflict, PAIR),
-        "pairId": f"{conflict.a.id}..{conflict.b.id}",
-        "verdict": "contradicts",
-    }
+    return {**pick(conflict, PAIR), "pairId": f"{conflict.a.id}..{conflict.b.id}", "verdict": "contradicts"}
 
 
 def _listed(ask: LenientRequest, name: str, items: list[Any], **more: Any) -> dict[str, Any]:

@@ -76,10 +76,7 @@ def query(ask: LenientRequest) -> dict[str, Any]:
     """Facts about somebody or something, as their subject or object."""
     name, old = ask.text("entity"), ask.truth("include_superseded")
     facts = ask.memory.facts
-    claims = [
-        *facts.query(name, history=old, limit=MOST),
-        *facts.query(object=name, history=old, limit=MOST),
-    ]
+    claims = [*facts.query(name, history=old, limit=MOST), *facts.query(object=name, history=old, limit=MOST)]
     if not claims:
         # There a word of a name is enough.
         words = set(name.casefold().split())

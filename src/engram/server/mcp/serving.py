@@ -7,10 +7,10 @@ and take aliases, so the `Server` below it is used.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types as types
 from anyio import from_thread
@@ -18,6 +18,7 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
 
 from engram.errors import EngramError
 from engram.lazily import dataclass
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 Context = ServerRequestContext[Any]
+Listed = TypeVar("Listed", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,29 @@ def build(door: ToolDispatcher, carry: Carrier) -> Server[Any]:
         title=INFO["title"],
         instructions=INSTRUCTIONS,
         get_tool_input_schema=answers.input_schema,
-        on_list_tools=answers.list_tools,
+        on_list_tools=_listing(
+            types.ListToolsResult, "tools", lambda: [tool.described for tool in door.tools.values()]
+        ),
         on_call_tool=answers.call_tool,
-        on_list_resources=answers.list_resources,
-        on_list_resource_templates=answers.list_templates,
+        on_list_resources=_listing(types.ListResourcesResult, "resources", lambda: documents.RESOURCES),
+        on_list_resource_templates=_listing(
+            types.ListResourceTemplatesResult, "resourceTemplates", lambda: documents.TEMPLATES
+        ),
         on_read_resource=answers.read_resource,
-        on_list_prompts=answers.list_prompts,
+        on_list_prompts=_listing(types.ListPromptsResult, "prompts", lambda: documents.PROMPTS),
         on_get_prompt=answers.get_prompt,
     )
+
+
+def _listing(
+    result: type[Listed], name: str, entries: Callable[[], Sequence[Mapping[str, Any]]]
+) -> Callable[[Context, Any], Awaitable[Listed]]:
+    """What answers a request for a list."""
+
+    async def listing(_: Context, __: Any) -> Listed:
+        return result.model_validate({name: [*entries()]})
+
+    return listing
 
 
 class _Answers:
@@ -80,11 +97,6 @@ class _Answers:
     def input_schema(self, name: str) -> dict[str, Any] | None:
         tool = self._door.tools.get(name)
         return None if tool is None else tool.described["inputSchema"]
-
-    async def list_tools(self, _: Context, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult.model_validate(
-            {"tools": [tool.described for tool in self._door.tools.values()]}
-        )
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         who, arguments = self._carry.who(context.request), params.arguments or {}
@@ -108,12 +120,6 @@ class _Answers:
             is_error=answer.fields is None,
         )
 
-    async def list_resources(self, _: Context, __: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult.model_validate({"resources": [*documents.RESOURCES]})
-
-    async def list_templates(self, _: Context, __: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": [*documents.TEMPLATES]})
-
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
@@ -121,9 +127,6 @@ class _Answers:
         text = await self._asked(context, lambda memory: documents.read(memory, uri))
         contents = types.TextResourceContents(uri=params.uri, mime_type=documents.mime_of(uri), text=text)
         return types.ReadResourceResult(contents=[contents])
-
-    async def list_prompts(self, _: Context, __: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult.model_validate({"prompts": [*documents.PROMPTS]})
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams

@@ -219,10 +219,7 @@ _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
     Profile: profile,
     Reasoning: _reasoning,
     RecallHealth: lambda health, _: {"ok": health.ok, "health": plain(health)},
-    RecallPack: lambda pack, access: {
-        **_parts(pack, access, "words"),
-        "triggered": [*pack.triggered],
-    },
+    RecallPack: lambda pack, access: {**_parts(pack, access, "words"), "triggered": [*pack.triggered]},
     Receipt: receipt,
     Report: _report,
     Resume: lambda resume, access: _parts(resume, access, "characters"),
