@@ -74,11 +74,13 @@ $(VENV)/bin/python:
 
 # Installed once per change of the lock: first the locked packages, then this tree, editable.
 $(VENV)/.run: requirements.lock pyproject.toml | $(VENV)/bin/python
+	@echo "Installing into $(VENV): a minute or two, once." >&2
 	@$(PIP) install --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
+	@echo "Installing into $(VENV): a minute or two, once." >&2
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@

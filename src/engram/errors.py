@@ -283,7 +283,8 @@ class WrongType(InvalidInput):
     code = "E2007"
 
     def __init__(self, field: str, value: object, wanted: str) -> None:
-        super().__init__(f"The {field} must be {wanted}, not {type(value).__name__}.")
+        given = f"{value[:40]!r}" if isinstance(value, str) else type(value).__name__
+        super().__init__(f"The {field} must be {wanted}, not {given}.")
         self.field, self.wanted = field, wanted
 
 

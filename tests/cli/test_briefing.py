@@ -52,7 +52,7 @@ def test_a_commitment_goes_its_way(shell: Shell) -> None:
 
 
 def test_a_trigger_goes_its_way(shell: Shell) -> None:
-    assert "there is none" in shell.says("triggers")
+    assert "no triggers yet" in shell.says("triggers")
     shell.remember("Acme ships from Bremen")
     trigger = shell.json("triggers", "add", "order", "supply chain", "--load", "Acme")["id"]
 

@@ -97,6 +97,15 @@ def test_history_tells_before_and_after(shell: Shell) -> None:
     assert [one["verb"] for one in shell.json("history", memory_id)["events"]] == ["updated", "stored"]
 
 
+def test_history_tells_which_part_of_a_field_changed(shell: Shell) -> None:
+    memory_id = shell.remember("My editor is Helix")
+    shell.remember("My editor is Helix")
+
+    said = shell.says("history", memory_id)
+    assert "usage repeated: 0 → 1" in said
+    assert "usage accessed" not in said
+
+
 def test_history_without_an_id_is_the_whole_ledger(shell: Shell) -> None:
     one, two = shell.remember("Bread needs flour and water"), shell.remember("Trains leave at noon")
 

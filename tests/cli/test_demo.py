@@ -26,11 +26,11 @@ def test_the_tour_can_be_kept(shell: Shell, tmp_path: Path) -> None:
 def test_the_tour_tells_the_truth(shell: Shell) -> None:
     steps = {one["command"]: one["result"] for one in shell.json("demo")["steps"]}
 
-    why = steps["engram recall why did we choose the database for invoices? -n 1"]["hits"][0]
+    why = steps['engram recall "why did we choose the database for invoices?" -n 1']["hits"][0]
     assert "PostgreSQL" in why["memory"]["content"]
-    maya = steps["engram recall where is Maya going? -n 2 --explain"]["hits"]
+    maya = steps['engram recall "where is Maya going?" -n 2 --explain']["hits"]
     assert any("Vienna" in hit["memory"]["content"] for hit in maya)
-    editor = steps["engram recall which editor do I use? -n 1"]["hits"][0]
+    editor = steps['engram recall "which editor do I use?" -n 1']["hits"][0]
     assert "Helix" in editor["memory"]["content"]
     correction = steps['engram remember "Actually, my editor is Helix now"']
     assert correction["outcome"] == "superseded"

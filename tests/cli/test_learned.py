@@ -50,5 +50,5 @@ def test_one_card_is_shown_by_any_name(learned: Shell) -> None:
 
 
 def test_a_question_about_the_unknown_is_told_by_the_exit_code(learned: Shell) -> None:
-    assert "nothing says" in learned.says("knowledge", "knowing", "what", "is", "the", "weather")
+    assert "no gap is known" in learned.says("knowledge", "knowing", "what", "is", "the", "weather")
     assert learned.json("knowledge", "knowing", "weather") == {"knowing": None}

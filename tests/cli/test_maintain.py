@@ -61,7 +61,7 @@ def test_while_another_process_is_at_it_the_exit_code_says_try_later(shell: Shel
         busy = shell("consolidate")
     assert busy.exit_code == 75
     assert shell("consolidate", "--stage", "nonsense").exit_code == 2
-    assert shell("undo", "RUN-20200101-001").exit_code == 2
+    assert shell("undo", "RUN-20200101-001").exit_code == 1
 
 
 def test_before_the_first_run_the_list_says_how_to_make_one(shell: Shell) -> None:

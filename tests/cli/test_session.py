@@ -25,7 +25,7 @@ def test_something_is_held_in_mind_and_a_session_ends(shell: Shell) -> None:
     assert "ask Anna" in [slot["content"] for slot in shell.json("session", "show", "monday")["slots"]]
     assert shell.says("session", "suspend", "monday").startswith("asleep")
     assert shell.says("session", "end", "monday").startswith("ended monday")
-    assert "there is none" in shell.says("session")
+    assert "no sessions yet" in shell.says("session")
     assert shell("session", "show", "monday").exit_code != 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from engram.cli.app import COMMANDS, app
+from engram.cli.app import COMMANDS, OTHER_WORDS, app
 from engram.engine import Engram
 from tests.cli.shell import Shell
 from tests.tables import every
@@ -162,7 +162,7 @@ def test_a_pipe_and_a_question_work_in_processes_of_their_own(home: Path, tmp_pa
 @every(
     ("words", "code", "said"),
     [
-        (("remmeber", "x"), 2, "Did you mean 'remember'?"),
+        (("remmeber", "x"), 2, "Did you mean `engram remember`?"),
         (("show", "ffffffff"), 1, "error E2011:"),
         (("list", "--nonsense"), 2, "error E2000:"),
     ],
@@ -178,11 +178,77 @@ def test_errors_are_one_line_on_stderr(shell: Shell, words: tuple[str, ...], cod
     assert set(json.loads(as_json.stdout)["error"]) == {"code", "message"}
 
 
+@every(
+    ("words", "said"),
+    [
+        (("show", ""), "ID is empty"),
+        (("facts", "add", "", "", ""), "SUBJECT is empty"),
+        (("reason", ""), "QUESTION is empty"),
+        (("timeline", ""), "ABOUT is empty"),
+        (("recall", ""), "The question is empty"),
+        (("ingest", "text", ""), "TEXT is empty"),
+        (("remember", ""), "The content is empty"),
+        (("session", "learn", "deploy", ""), "STEPS is empty"),
+    ],
+)
+def test_an_empty_word_is_refused_in_words(shell: Shell, words: tuple[str, ...], said: str) -> None:
+    done = shell(*words)
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert not shell.json("list")["memories"]
+
+
+@every(
+    ("words", "meant"),
+    [("search", "recall"), ("add", "remember"), ("delete", "forget"), ("get", "recall"), ("help", "--help")],
+)
+def test_words_of_other_tools_are_understood_as_a_question(shell: Shell, words: str, meant: str) -> None:
+    assert f"`engram {meant}`" in shell(words, "x").stderr
+
+
+def test_every_other_word_leads_to_a_command() -> None:
+    with click.Context(app) as context:
+        for meant in set(OTHER_WORDS.values()) - {"--help"}:
+            assert app.get_command(context, meant.partition(" ")[0]), meant
+
+
+def test_help_of_a_group_tells_whole_sentences(shell: Shell) -> None:
+    said = " ".join(shell.says("session", "--help").split())
+
+    assert "..." not in said.partition("Commands:")[2]
+    assert "Keep how a flow ran, as one procedure that counts its runs." in said
+
+
+def test_a_path_alone_is_taken_in(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "house.md").write_text("# House\n\nQuiet hours start at 22:00.\n")
+
+    assert "1 stored" in shell.says("ingest", str(tmp_path))
+    assert "Usage: app ingest" in shell.says("ingest")
+
+
+@every(
+    ("time", "stored"),
+    [
+        ("yesterday", True),
+        ("last week", True),
+        ("2026-03-01", True),
+        ("buy milk tomorrow", False),
+        ("01.03.26", False),
+    ],
+)
+def test_a_time_may_be_said_in_words(shell: Shell, time: str, stored: bool) -> None:
+    done = shell("remember", f"Lunch with Sara, {time}", "--at", time)
+
+    assert (done.exit_code == 0) is stored
+    assert stored or "is no time" in done.stderr
+
+
 def test_a_process_that_fails_says_so(home: Path, tmp_path: Path) -> None:
     done = engram("remmeber", "x", ENGRAM_FILE=str(tmp_path / "memory.engram"))
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Did you mean 'remember'?" in done.stderr
+    assert "Did you mean" in done.stderr
 
 
 @pytest.mark.slow

@@ -56,3 +56,14 @@ def test_an_export_comes_in_as_it_was(shell: Shell, tmp_path: Path) -> None:
     assert "1 known" in shell.says("import", "--as-it-was", str(file))
     file.write_text('{"content": ""}\n', encoding="utf-8")
     assert shell.json("import", "--as-it-was", str(file), code=2)["refused"][0]["line"] == 1
+
+
+def test_a_purge_must_be_told_of_whom(shell: Shell) -> None:
+    shell.remember("Bob lives in Oslo")
+
+    for words in (("--yes",), ("Bob",)):  # of nobody; and where nobody can be asked
+        refused = shell("vault", "purge", *words)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+    assert shell.json("list")["memories"]
+    assert shell("vault", "purge", "Bob", "--yes").exit_code == 0
+    assert not shell.json("list")["memories"]

@@ -23,7 +23,7 @@ def test_a_secret_is_shown_alone_when_asked_quietly(shell: Shell) -> None:
 
 
 def test_what_is_not_there_cannot_be_revoked(shell: Shell) -> None:
-    assert "there is none" in shell.says("token", "list")
+    assert "no tokens yet" in shell.says("token", "list")
     assert shell("token", "revoke", "nobody").exit_code == 2
     shell.says("token", "create", "rex")
     shell.says("token", "create", "rex")

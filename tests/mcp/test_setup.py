@@ -132,6 +132,35 @@ def test_hooks_stand_beside_those_of_others(shell: Shell, home: Path) -> None:
     assert hooks["Stop"][1]["hooks"][0]["command"].endswith("--project apollo hook stop")
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_was_put_in_is_taken_out(shell: Shell, home: Path, client: str) -> None:
+    file, settings = CLIENTS[client].file(), home / ".claude" / "settings.json"
+    for path in (file, settings):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    other = {"command": "x"}
+    before = (
+        f'[{CLIENTS[client].key}.other]\ncommand = "x"\n'
+        if CLIENTS[client].toml
+        else json.dumps({"theme": "dark", CLIENTS[client].key: {"other": other}})
+    )
+    file.write_text(before, encoding="utf-8")
+    stop = {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
+    settings.write_text(json.dumps({"hooks": stop}), encoding="utf-8")
+    shell.says("setup", client, "--write", *(["--hooks"] if client == "claude-code" else []))
+
+    assert "taken out" in shell.says("setup", client, "--remove")
+
+    read = tomllib.loads if CLIENTS[client].toml else json.loads
+    assert read(file.read_text(encoding="utf-8")) == read(before)
+    assert json.loads(settings.read_text(encoding="utf-8")) == {"hooks": stop}
+    assert "nothing of ours" in shell.says("setup", client, "--remove")
+
+
+def test_taking_out_of_nothing_makes_no_file(shell: Shell, home: Path) -> None:
+    assert "nothing of ours" in shell.says("setup", "cursor", "--remove")
+    assert not CLIENTS["cursor"].file().exists()
+
+
 def test_hooks_are_for_claude_code_alone(shell: Shell) -> None:
     assert shell("setup", "cursor", "--hooks").exit_code == 2
 

@@ -32,7 +32,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "list": ("browse.list_memories", "List memories, newest first."),
         "show": ("browse.show", "Show everything about one memory."),
         "forget": ("", "Archive a memory: no longer recalled, and restored at any time."),
-        "memory": ("", "Change a memory, see its history: edit, pin, restore, confirm, move, relate, erase."),
+        "memory": ("", "Change a memory, see its history: edit, pin, restore, confirm, relate, erase."),
     },
     "Know": {
         "facts": ("", "Ask, add and follow facts: who is what to whom."),
@@ -108,7 +108,20 @@ HELP = """A long-term memory: it keeps what matters, finds it when it helps, and
   engram remember "My editor is Helix"
   engram recall which editor do I use --explain
 """
-EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+EPILOG = f"""What stands in `memory`, `maintain` or `server` also works by itself: `engram history`.
+
+Exit codes: {"; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())}.
+"""
+OTHER_WORDS = {
+    **dict.fromkeys(("add", "new", "note", "save", "store", "write"), "remember"),
+    **dict.fromkeys(("ask", "find", "get", "query", "search"), "recall"),
+    **dict.fromkeys(("delete", "remove", "rm"), "forget"),
+    **dict.fromkeys(("edit", "set"), "memory edit"),
+    **dict.fromkeys(("init", "install", "connect"), "setup"),
+    **dict.fromkeys(("start", "run"), "serve"),
+    "help": "--help",
+}
+"""Words that people type who know other tools, and what they mean here."""
 
 
 class App(click.Group):
@@ -143,9 +156,13 @@ class App(click.Group):
         if args and args[0] not in names and not args[0].startswith("-"):
             import difflib
 
-            near = difflib.get_close_matches(args[0], names, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else " `engram --help` lists them all."
-            ctx.fail(f"There is no command {args[0]!r}.{hint}")
+            near = (
+                [OTHER_WORDS[args[0]]]
+                if args[0] in OTHER_WORDS
+                else difflib.get_close_matches(args[0], names, n=1)
+            )
+            hint = f"Did you mean `engram {near[0]}`?" if near else "`engram --help` lists them all."
+            ctx.fail(f"There is no command {args[0]!r}. {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (as above)

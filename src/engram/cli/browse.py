@@ -19,6 +19,7 @@ from engram.cli.options import CommandRun, read_stdin
 from engram.cli.output import (
     NOT_FOUND,
     age,
+    ask_first,
     bar,
     counted,
     day,
@@ -160,10 +161,21 @@ def event_lines(event: Event, *, with_memory: bool) -> Iterator[Text]:
     )  # fmt: skip
     if event.because:
         yield text((f"    {line(event.because)}", "italic"))
-    for name in dict.fromkeys((*event.before, *event.after)):
-        if name not in UNTOLD:
-            old = [(_value(event.before[name]), "dim"), (" → ", "bold")] if name in event.before else []
-            yield text((f"    {line(name)}: ", "dim"), *old, _value(event.after.get(name)))
+    before, after = _fields_told(event.before), _fields_told(event.after)
+    for name in dict.fromkeys((*before, *after)):
+        if name.split()[0] in UNTOLD or (name in before and name in after and before[name] == after[name]):
+            continue
+        old = [(_value(before[name]), "dim"), (" → ", "bold")] if name in before else []
+        yield text((f"    {line(name)}: ", "dim"), *old, _value(after.get(name)))
+
+
+def _fields_told(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an event; what has parts is told part by part."""
+    told: dict[str, Any] = {}
+    for name, value in fields.items():
+        parts = {f"{name} {key}": part for key, part in value.items()} if isinstance(value, Mapping) else {}
+        told |= parts or {name: value}
+    return told
 
 
 def _title(words: str) -> Text:
@@ -309,7 +321,7 @@ def _erase_if_agreed(memory: Engram, memory_id: str, because: str = "", *, yes: 
     """Erase a memory, if whoever is asked agrees; its full id."""
     record = get(memory, memory_id)
     if not yes:
-        ask_before_erasing(f"{shown(record.content)}\n\n{ERASING}", "Erase it?")
+        ask_first(f"{shown(record.content)}\n\n{ERASING}", "Erase it?")
     memory.erase(record.id, because)
     return record.id
 
@@ -323,16 +335,6 @@ def erase(run: CommandRun, memory_id: str) -> None:
     """
     message = text(("erased", "bold red"), " ", (short(memory_id), "bold cyan"))
     tell(run, memory_id, message, quiet=[memory_id])
-
-
-def ask_before_erasing(warning: str, question: str) -> None:
-    """Say what is about to go, and leave unless a person agrees."""
-    if click.get_current_context().ensure_object(CommandRun).json or not sys.stdin.isatty():
-        raise click.UsageError("Nobody can be asked here: --yes erases without asking.")
-    click.echo(warning, err=True)
-    if not click.confirm(question, err=True):
-        click.echo("Nothing was erased.", err=True)
-        raise click.exceptions.Exit(NOT_FOUND)
 
 
 @presented(
@@ -405,7 +407,7 @@ def _list_or_purge(
     lying = memory.trash.list(limit=1)
     if lying.total and not yes:
         many = counted(lying.total, "memory lies", "memories lie")
-        ask_before_erasing(f"{many} in the trash; {EMPTYING}", "Remove them for good?")
+        ask_first(f"{many} in the trash; {EMPTYING}", "Remove them for good?")
     return memory.trash.purge(because)
 
 

@@ -19,7 +19,7 @@ from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json, short, text
 from engram.model.memory import Filters, Status
 
-EDITOR = "recall which editor do I use? -n 1"
+EDITOR = 'recall "which editor do I use?" -n 1'
 SERVER = "what is the staging server called?"
 STORY = (
     (
@@ -38,8 +38,8 @@ STORY = (
     ),
     (
         "3 · It finds the answer, and can say why",
-        "recall why did we choose the database for invoices? -n 1",
-        "recall where is Maya going? -n 2 --explain",
+        'recall "why did we choose the database for invoices?" -n 1',
+        'recall "where is Maya going?" -n 2 --explain',
     ),
     (
         "4 · A correction takes the place of what it corrects",
@@ -51,9 +51,9 @@ STORY = (
     (
         "5 · Forgetting can be undone",
         'forget {found} --because "the demo asked for it"',
-        f"recall {SERVER} -n 1",
+        f'recall "{SERVER}" -n 1',
         "restore {forgotten}",
-        f"recall {SERVER} -n 1",
+        f'recall "{SERVER}" -n 1',
     ),
 )
 """Titles, and what is typed under each."""

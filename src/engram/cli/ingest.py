@@ -38,12 +38,12 @@ tag_option = click.option(
 )
 
 
-@click.group("ingest", cls=Group)
+@click.group("ingest", cls=Group, otherwise="file")
 def ingest() -> None:
     """Take in documents, chats, code and results.
 
     What is taken in again is compared with the last time: what is unchanged costs nothing, what changed is
-    changed, and what is gone from a document or a source tree is archived.
+    changed, and what is gone from a document or a source tree is archived. `engram ingest PATH` is `file`.
     """
 
 

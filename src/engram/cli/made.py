@@ -39,6 +39,8 @@ WORDS = frozenset({"about", "content", "message", "query", "question", "steps", 
 """Arguments that need no quotation marks when they come last."""
 
 
+MAY_BE_EMPTY = frozenset({"content", "message", "query"})
+"""Words that are missed further in, with a sentence of their own, or that a prompt can begin without."""
 PLACE = ("namespace", "project", "squad", "agent", "channel", "user")
 """Options that every command has; a parameter of that name is taken from there."""
 FILTERS = "filters"
@@ -140,7 +142,7 @@ SPELLED: Mapping[str, Spelling] = {
     "knowledge card": S("knowledge.card", "name*", none="nobody of that name has a card", fails=True),
     "knowledge knowing": S(
         "knowledge.knowing",
-        none="nothing says that little is known of it",
+        none="no gap is known here",
         fails=None,
         done="little is known of it",
     ),
@@ -157,14 +159,16 @@ SPELLED: Mapping[str, Spelling] = {
     "commitments wait": S("commitments.wait", "commitment_id on*", done="waiting"),
     "commitments reopen": S("commitments.reopen", done="reopened"),
     "triggers list": S(
-        "triggers.list", none="there is none: engram triggers add WORD … --load PAGE makes one"
+        "triggers.list", none="no triggers yet: engram triggers add WORD … --load PAGE makes one"
     ),
     "triggers add": S("triggers.add", "words*", flags={"pages": "--load"}, done="made"),
     "triggers edit": S("triggers.update", flags={"words": "--word", "pages": "--load"}, done="changed"),
     "triggers match": S("triggers.match", none="it sets off nothing"),
     "triggers remove": S("triggers.remove", done="removed"),
-    "session list": S("sessions.list", none="there is none: start one with engram session turn ID WORDS"),
+    "session list": S("sessions.list", none="no sessions yet: engram session turn NAME WORDS… begins one"),
     "session show": S("sessions.resume"),
+    "session start": S("sessions.start", "id?"),
+    "session reply": S("sessions.reply", "session_id reply*"),
     "session turn": S(_TURN, "session_id message*"),
     "session hold": S("sessions.hold", done="held"),
     "session suspend": S("sessions.suspend", done="asleep"),
@@ -189,9 +193,9 @@ NARROWED: Mapping[str, tuple[str, str]] = {
     "types": ("--type", "Only this type."),
     "layers": ("--layer", "Only this layer."),
     "statuses": ("--status", "Only this status."),
-    "verifications": ("--verification", "Only vouched for so."),
-    "tiers": ("--tier", "Only this secret."),
-    "priorities": ("--priority", "Only this one."),
+    "verifications": ("--verification", "Only what was vouched for so."),
+    "tiers": ("--tier", "Only what is so secret."),
+    "priorities": ("--priority", "Only of this priority."),
     "tags_any": ("-t --tag --tags", "With at least one of these tags."),
     "tags_all": ("--all-tags", "With every one of these tags."),
     "not_tags": ("--not-tag", "With none of these tags."),
@@ -209,13 +213,13 @@ NARROWED: Mapping[str, tuple[str, str]] = {
     "modified_until": ("--modified-until", "Changed last until then."),
     "as_of": ("--as-of", "What was believed then, in the words of that time."),
     "people": ("--person", "That speaks of this person."),
-    "technologies": ("--technology", "That names it."),
+    "technologies": ("--technology", "That names this technology."),
     "paths": ("--path", "With a path that begins so."),
     "urls": ("--url", "With an address that begins so."),
     "topics": ("--topic", "About this topic."),
     "languages": ("--language", "In this language (en, zh)."),
     "code_languages": ("--code-language", "With code of this language."),
-    "sentiments": ("--sentiment", "Only what feels so."),
+    "sentiments": ("--sentiment", "Only what sounds so."),
     "about_since": ("--about-since", "That speaks of a day since then."),
     "about_until": ("--about-until", "That speaks of a day until then."),
     "details": ("--detail", "With this detail."),
@@ -324,6 +328,9 @@ def _command(name: str, spelling: Spelling, shown: Presentation | None = None) -
         run.arguments |= {FILTERS: Filters(**filters)} if FILTERS in asked else {}
         if shown and shown.prepare:
             run.arguments = shown.prepare(run, run.arguments)
+        for parameter in asked.values():
+            if parameter.is_needed and parameter.name not in MAY_BE_EMPTY | run.arguments.keys():
+                raise click.UsageError(f"{_called(parameter).upper()} is empty.", click.get_current_context())
         _run_operation(run, operation, spelling, show)
 
     words = getdoc(shown.show) if shown else operation.sentence
@@ -365,12 +372,16 @@ def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
 
 def _argument(parameter: Parameter, place: str) -> click.Argument:
     many, needed = place.endswith(("*", "+")), not place.endswith(("?", "*", "+"))
-    metavar = "ID" if parameter.name.endswith("_id") else parameter.name.upper()
-    metavar = f"[{metavar}]" if place.endswith("?") else metavar
+    metavar = _called(parameter).upper()
+    metavar = f"[{metavar}]" if place.endswith("?") else f"{metavar}…" if many else metavar
     kind = _kind(parameter) if not many else None
     return click.Argument(
         [f"{ASKED}{parameter.name}"], nargs=-1 if many else 1, required=needed, type=kind, metavar=metavar
     )
+
+
+def _called(parameter: Parameter) -> str:
+    return "id" if parameter.name.endswith("_id") else parameter.name
 
 
 def _option(parameter: Parameter, flags: str) -> click.Option:
@@ -441,11 +452,12 @@ def _arguments(
     arguments = {
         name: _value(asked[name], value)
         for name, value in values.items()
-        if value not in (None, ()) and (value != "" or name == "content")
+        if value not in (None, (), "", ("",)) or (value == "" and name == "content")
     }
     for name, parameter in asked.items():  # words may come through a pipe
         if parameter.is_needed and name not in arguments and name in WORDS and not _is_list(parameter):
-            arguments[name] = text_or_stdin((), name)
+            words = text_or_stdin(values.get(name) or (), name)
+            arguments |= {name: words} if words or name in MAY_BE_EMPTY else {}
     for name in PLACE:
         if name in asked and name not in arguments and getattr(run, name):
             arguments[name] = getattr(run, name)

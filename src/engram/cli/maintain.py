@@ -188,12 +188,12 @@ def _counts(
     *,
     recall: Annotated[bool, Says("Tell how the last recalls have been going instead.")] = False,
     models: Annotated[bool, Says("Tell what calls to models have cost instead.")] = False,
-    daily: Annotated[bool, Says("With --models: day by day.")] = False,
+    daily: Annotated[bool, Says("The same day by day.")] = False,
     forget_models: Annotated[bool, Says("Forget what calls to models have cost.")] = False,
 ) -> Stats | RecallHealth | dict[str, Any]:
     if forget_models:
         return {"forgotten": memory.forget_spending()}
-    if models:
+    if models or daily:
         return {"spending": memory.spending(daily=daily)}
     return memory.recall_health() if recall else memory.stats()
 

@@ -205,6 +205,10 @@ class Command(click.Command):
         self.params.extend(global_options(at_root=False))
 
 
+WHOLE = 1_000
+"""More letters than a sentence of help has."""
+
+
 class Group(click.Group):
     """A group of such commands that runs one of them when none is named."""
 
@@ -218,7 +222,21 @@ class Group(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Add the command that is meant when none is named."""
         bare = not any(arg in self.commands or arg in ctx.help_option_names for arg in args)
-        return super().parse_args(ctx, [self.otherwise, *args] if bare and self.otherwise else args)
+        meant = self.commands.get(self.otherwise) if bare else None
+        if (
+            meant
+            and not args
+            and any(isinstance(param, click.Argument) and param.required for param in meant.params)
+        ):
+            meant = None  # it cannot do anything alone: tell what there is
+        return super().parse_args(ctx, [self.otherwise, *args] if meant else args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What there is, each with its whole first sentence."""
+        listed = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, command.get_short_help_str(WHOLE)) for name, command in listed.items() if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def pass_run(function: Callable[..., None]) -> Callable[..., None]:
@@ -255,7 +273,10 @@ def reader_zone() -> tzinfo:
 
 
 class MomentOption(_Moments):
-    """A moment: `2026-03-01`, `2026-03-01T14:30`, or a span such as `7d`, counted back or on from now."""
+    """A moment: `2026-03-01`, `2026-03-01T14:30`, a span such as `7d`, counted back or on from now, or words.
+
+    Of words such as `last week` the beginning is meant.
+    """
 
     name = "when"
 
@@ -274,9 +295,19 @@ class MomentOption(_Moments):
             moment = datetime.fromisoformat(value.strip())
             return moment if moment.tzinfo else moment.replace(tzinfo=reader_zone())
         except (ValueError, OverflowError, OSError):
+            if moment_named := self._in_words(value.strip()):
+                return moment_named
             self.fail(
-                f"{value!r} is no time: say 2026-03-01, 2026-03-01T14:30, or a span such as 7d.", param, ctx
+                f"{value!r} is no time: say 2026-03-01, 2026-03-01T14:30, yesterday, or 7d.", param, ctx
             )
+
+    def _in_words(self, words: str) -> datetime | None:
+        """The beginning of the one time that the words name; None when they say something else as well."""
+        from engram.text.dates import dates  # a large part of the text rules, needed only here
+
+        now = SystemClock().now().astimezone(reader_zone())
+        named = dates(words, now, prefer="future" if self.ahead else "past")
+        return named[0].first if len(named) == 1 and named[0].certain and named[0].text == words else None
 
 
 class KeyValue(_Pairs):

@@ -32,6 +32,8 @@ from engram.errors import (
     RerankerDown,
     StoreError,
     TooManyRecalls,
+    UnknownRun,
+    UnknownSession,
     UpkeepBusy,
 )
 from engram.model.memory import Status
@@ -212,6 +214,16 @@ def counted(number: int, thing: str, plural: str = "") -> str:
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
 
 
+def ask_first(warning: str, question: str) -> None:
+    """Say what cannot be taken back, and leave unless a person agrees."""
+    if click.get_current_context().ensure_object(CommandRun).json or not sys.stdin.isatty():
+        raise click.UsageError(f"{warning} Nobody can be asked here: --yes does it without asking.")
+    click.echo(warning, err=True)
+    if not click.confirm(question, err=True):
+        click.echo("Nothing was changed.", err=True)
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
 # ---------------------------------------------------------------- progress
 # A bar for work that takes longer than a second, on stderr, when a person is looking.
 
@@ -279,9 +291,11 @@ EXIT_CODES: dict[int, str] = {
     INTERRUPTED: "interrupted",
 }
 
-# The first that fits counts, so NotFound stands before its parent.
+# The first that fits counts, so what is not found stands before its parent.
 _BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
     (NotFound, NOT_FOUND),
+    (UnknownRun, NOT_FOUND),
+    (UnknownSession, NOT_FOUND),
     (InvalidInput, BAD_INPUT),
     (StoreError, STORE),
     (AccessDenied, DENIED),

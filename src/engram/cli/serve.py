@@ -9,7 +9,8 @@ import shlex
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,17 @@ from engram.opening import beside, place
 if TYPE_CHECKING:
     from engram.config import Config
     from engram.server import app
+
+
+@contextmanager
+def _needs_server() -> Iterator[None]:
+    """What is imported within comes with the extra for servers. Raises ConfigError, which says so."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
+        ) from error
 
 
 # ---------------------------------------------------------------- serving
@@ -54,15 +66,11 @@ def serve_until_stopped(
     run: CommandRun, config: Config, ready: Callable[[Ready], None], *, alone: bool = False, at: str = ""
 ) -> None:
     """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
-    try:
+    with _needs_server():
         from engram.engine import Engram
         from engram.server import app, caller, metrics
         from engram.server.proxy import mounting as proxy
         from engram.server.route import ROUTES
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
-        ) from error
     secret = not (config.server.api_key or config.server.is_open)  # one is to be made
     if secret:
         key = caller.local_secret(beside(place(run.file)))
@@ -207,8 +215,8 @@ def page(run: CommandRun, host: str | None, port: int | None) -> None:
     The link lets a browser in once, without a password. Needs to read the secret beside the memory file, or
     `server.api_key`.
     """
-    from engram.server.caller import PATH, known_secret
-
+    with _needs_server():
+        from engram.server.caller import PATH, known_secret
     config = with_address(run.config, host, port)
     secret = config.server.api_key or known_secret(beside(place(run.file)))
     address = address_of(config.server.host, config.server.port)
@@ -298,7 +306,7 @@ def list_tokens(run: CommandRun, tokens: Sequence[Token]) -> None:
         end = "revoked" if token_.revoked_at else "expired" if not token_.is_valid(now) else used
         rows.append((token_.id, str(token_.role), end, line(token_.name), line(str(token_.scope))))
     listing = table(("id", "role", "used", "name", "place"), rows)
-    none = text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim"))
+    none = text(("no tokens yet. ", "bold"), ("make one: engram token create NAME", "dim"))
     tell(run, tokens, listing if tokens else none, quiet=[token_.id for token_ in tokens])
 
 

@@ -81,7 +81,7 @@ CLIENTS: Mapping[str, AgentClient] = MappingProxyType(
             _home(".claude.json"),
             "mcpServers",
             typed=True,
-            then="New sessions have it; `claude mcp list` shows it. --hooks adds briefs and capture.",
+            then="New sessions have it; `claude mcp list` shows it.",
         ),
         "claude-desktop": AgentClient(
             "Claude Desktop", _application("Claude", "claude_desktop_config.json"), "mcpServers"
@@ -122,8 +122,12 @@ _SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
 
 
 @command("setup")
-@click.argument("client", type=click.Choice([*CLIENTS]))
-@click.option("--write", is_flag=True, help="Write it; without this it is only shown.")
+@click.argument("client", type=click.Choice([*CLIENTS]), metavar="CLIENT")
+@click.option(
+    "--write/--remove",
+    default=None,
+    help="Write it, or take out again what was written, the hooks too; without either it is only shown.",
+)
 @click.option(
     "--tools",
     "toolset",
@@ -135,7 +139,9 @@ _SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
 @click.option("--hooks", is_flag=True, help="Claude Code only: also the hooks for briefs and capture.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="Another configuration file.")
 @pass_run
-def setup(run: CommandRun, client: str, write: bool, toolset: str, hooks: bool, target: Path | None) -> None:
+def setup(
+    run: CommandRun, client: str, write: bool | None, toolset: str, hooks: bool, target: Path | None
+) -> None:
     """Connect a client: Claude Code, Cursor, Codex and others.
 
     Shows what belongs into the client's configuration. With --write it is put there, beside whatever else
@@ -150,19 +156,27 @@ def setup(run: CommandRun, client: str, write: bool, toolset: str, hooks: bool, 
     changes = [_Change(target or entry.file(), *_server(entry, [*started, "mcp", *tools]))]
     if hooks:
         changes.append(_Change(HOOKS_FILE(), *_hooks(shlex.join(started))))
-    if not write:
+    remove = write is False
+    if remove:
+        changes = [_Change(target or entry.file(), "", _without_server(entry))]
+        changes += [_Change(HOOKS_FILE(), "", _without_hooks)] if client == "claude-code" else []
+    if write is None:
         shown = (f"# {change.path}\n{change.shown}\n" for change in changes)
         by_path = {str(change.path): change.shown for change in changes}
         say_json(by_path) if run.json else click.echo("\n".join(shown))  # copied: no line may be wrapped
         return
     written = {str(change.path): change.write() for change in changes}
     if run.json:
-        say_json({"written": [path for path, changed in written.items() if changed]})
+        name = "changed" if remove else "written"
+        say_json({name: [path for path, changed in written.items() if changed]})
         return
+    done, already = ("taken out", "nothing of ours is there") if remove else ("written", "already so")
     for path, changed in written.items():
-        click.echo(f"{path}: {'written' if changed else 'already so'}")
-    if any(written.values()):
+        click.echo(f"{path}: {done if changed else already}")
+    if any(written.values()) and not remove:
         say(run, entry.then)
+        if client == "claude-code" and not hooks:
+            say(run, "With --hooks it also gets briefs, and what is said is captured.")
 
 
 class _Change:
@@ -224,6 +238,33 @@ def _hooks(program: str) -> tuple[str, Callable[[str, Path], str]]:
     return _json(shown), lambda old, path: _into_json(old, path, merge)
 
 
+def _without_server(client: AgentClient) -> Callable[[str, Path], str]:
+    """What takes our entry out of a file."""
+    if client.toml:
+        return lambda old, path: _out_of_toml(old, path, f"{client.key}.{NAME}")
+
+    def take_out(data: dict[str, Any]) -> None:
+        data.get(client.key, {}).pop(NAME, None)
+
+    return lambda old, path: _into_json(old, path, take_out)
+
+
+def _without_hooks(old: str, path: Path) -> str:
+    """The settings without our hooks, and without what would hold nothing then."""
+
+    def take_out(data: dict[str, Any]) -> None:
+        before = data.get("hooks", {})
+        hooks = {
+            event: [entry for entry in entries if not _is_ours(entry)] for event, entries in before.items()
+        }
+        if hooks != before:
+            data["hooks"] = {event: entries for event, entries in hooks.items() if entries}
+            if not data["hooks"]:
+                del data["hooks"]
+
+    return _into_json(old, path, take_out)
+
+
 def _is_ours(entry: Any) -> bool:
     hooks = entry.get("hooks", []) if isinstance(entry, dict) else []
     return any(_OURS.search(str(hook_entry.get("command", ""))) for hook_entry in hooks)
@@ -237,29 +278,54 @@ def _into_json(old: str, path: Path, merge: Callable[[dict[str, Any]], None]) ->
         merge(data)
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"{path} is no plain JSON object: leave out --write, and put in by hand what is shown."
+            f"{path} is no plain JSON object: change it by hand; without --write what belongs there is shown."
         ) from error
     return old if json.dumps(data) == before else _json(data) + "\n"
 
 
 def _into_toml(old: str, path: Path, name: str, table: str) -> str:
     """The file with our table in it; every other line stays as it is."""
-    try:
-        tomllib.loads(old)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is no TOML ({error}): mend it, then try again.") from error
     lines = old.splitlines()
-    heads = [place for place, line in enumerate(lines) if line.strip() == f"[{name}]"]
-    if not heads:
+    where = _table_in(lines, old, path, name)
+    if where is None:
         return "\n".join([*lines, *([""] if lines else []), table, ""])
-    start = heads[0]
-    end = next((at for at in range(start + 1, len(lines)) if lines[at].lstrip().startswith("[")), len(lines))
+    start, end = where
     body = [
         line for line in lines[start + 1 : end] if line.partition("=")[0].strip() not in ("command", "args")
     ]
     head, *ours = table.splitlines()
     new = "\n".join([*lines[:start], head, *ours, *body, *lines[end:], ""])
     return old if tomllib.loads(new) == tomllib.loads(old) else new
+
+
+def _out_of_toml(old: str, path: Path, name: str) -> str:
+    """The file without our table and without what is beneath it; every other line stays as it is."""
+    lines = old.splitlines()
+    where = _table_in(lines, old, path, name)
+    if where is None:
+        return old
+    start, end = where
+    while end < len(lines) and lines[end].strip().startswith(f"[{name}."):
+        end = _end_of_table(lines, end)
+    while start and not lines[start - 1].strip():
+        start -= 1
+    return "".join(
+        f"{line}\n" for line in [*lines[:start], *([""] if start and lines[end:] else []), *lines[end:]]
+    )
+
+
+def _table_in(lines: Sequence[str], text: str, path: Path, name: str) -> tuple[int, int] | None:
+    """The lines of a table; None when it is not there. Raises ConfigError when the text is no TOML."""
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no TOML ({error}): mend it, then try again.") from error
+    heads = [place for place, line in enumerate(lines) if line.strip() == f"[{name}]"]
+    return (heads[0], _end_of_table(lines, heads[0])) if heads else None
+
+
+def _end_of_table(lines: Sequence[str], start: int) -> int:
+    return next((at for at in range(start + 1, len(lines)) if lines[at].lstrip().startswith("[")), len(lines))
 
 
 def _toml(name: str, entry: Entry) -> str:

@@ -12,7 +12,7 @@ import click
 
 from engram.cli.maintain import salvage_lines, size
 from engram.cli.options import CommandRun, Group, command, pass_run
-from engram.cli.output import counted, done, say_json, steps, table, tell
+from engram.cli.output import ask_first, counted, done, say_json, steps, table, tell
 from engram.errors import BadKey, KeyNeeded
 from engram.keys import KEY_FILE_VARIABLE, KEY_VARIABLE
 from engram.model.clock import SystemClock, zone_of
@@ -138,7 +138,7 @@ def remove(run: CommandRun, yes: bool) -> None:
 
     path = run.one_file
     if not yes:
-        click.confirm("Afterwards everybody who can read the file can read what is in it. Go on?", abort=True)
+        ask_first("Afterwards everybody who can read the file can read what is in it.", "Go on?")
     remove_vault(path, key=_current(path))
     tell(run, {"vault": None}, "The file is no vault any more.")
 
@@ -178,9 +178,11 @@ def purge(run: CommandRun, person: str, yes: bool) -> None:
 
     Prints a signed certificate of what was removed. It holds no words.
     """
-    what = person or str(run.scope)
+    if not person and not run.is_scoped:
+        raise click.UsageError("Say whom: a PERSON, or a place such as --user NAME or --namespace NAME.")
     if not yes:
-        click.confirm(f"Everything about {what} goes, and cannot be brought back. Go on?", abort=True)
+        what = person or str(run.scope)
+        ask_first(f"Everything about {what} goes, and cannot be brought back.", "Go on?")
     with run.open(whole_file=True) as memory:
         certificate = memory.vault.purge(person=person) if person else memory.vault.purge(scope=run.scope)
         parts = [part for part in person.split() if part != person and memory.entities.get(part) is not None]

@@ -414,7 +414,10 @@ def _row(row: Mapping[str, Any], mapping: Mapping[str, str], number: int) -> Tol
     told = {name: _at(row, column) for name, column in columns.items()}
     given = {name: value for name, value in told.items() if value not in (None, "")}
     if not label(given.get("content")):
-        return unreadable(f"row:{number}", number, f"it has no words under {columns['content']!r}.")
+        why = (
+            f"it has no words under {columns['content']!r}: --map content=NAME says which column holds them."
+        )
+        return unreadable(f"row:{number}", number, why)
     used = {column.split(".")[0] for column in columns.values()}
     rest = {str(name): value for name, value in row.items() if name not in used and value not in (None, "")}
     place = _scope(user=given.pop("user", ""), agent=given.pop("agent", ""), project=given.pop("project", ""))

@@ -128,7 +128,7 @@ def search(
     category: str = "",
     tags: Tags = (),
     since: Annotated[str, Says("Happened since, ISO 8601")] = "",
-    until: str = "",
+    until: Annotated[str, Says("Happened before, ISO 8601")] = "",
     **options: Unpack[RecallOptions],
 ) -> Found:
     """What answers a question, best first."""
@@ -164,7 +164,7 @@ def page(  # noqa: PLR0913 - what a list may be narrowed by; all by name
     cursor: Annotated[str, Says("From the page before")] = "",
     category: str = "",
     tags: Tags = (),
-    pinned: bool | None = None,
+    pinned: Annotated[bool | None, Says("Only pinned ones, or only others")] = None,
     status: Annotated[str, Says("E.g. archived")] = "",
 ) -> Found:
     """Memories page by page."""
@@ -182,7 +182,7 @@ def results(memory: Engram, query: str) -> Results:
     return {"results": [_result(hit.memory) for hit in answer]}
 
 
-def fetch(memory: Engram, id: str) -> Fetched:
+def fetch(memory: Engram, id: Annotated[str, Says("The id of a result")]) -> Fetched:
     """What a connector's fetch wants: the whole text of one result."""
     record = calls.get(memory, id.removeprefix(URI))
     metadata = {"category": record.category, "when": record.happened_at.isoformat(timespec="seconds")}
