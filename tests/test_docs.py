@@ -8,13 +8,16 @@ import doctest
 import importlib
 import inspect
 import re
+import shlex
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import engram
+from engram.cli.app import app
 from scripts import reference
 from tests.tables import every
 
@@ -69,6 +72,46 @@ def leads_somewhere(page: Path, heading: str) -> bool:
         return page.exists()
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return heading[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def test_every_command_that_a_guide_shows_is_understood() -> None:
+    told = [
+        f"{guide.name}: {line}: {error}"
+        for guide in GUIDES
+        for line in commands_of(guide.read_text(encoding="utf-8"))
+        if (error := misunderstood(shlex.split(line)[1:]))
+    ]
+
+    assert told == []
+
+
+def commands_of(text: str) -> list[str]:
+    """What a page shows to be typed, but for what has an ellipsis or a choice in it."""
+    blocks = "\n".join(re.findall(r"^```(?:console|sh)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
+    shown = re.findall(r"^(?:\$ |.*\| )?(engram .*)", blocks, flags=re.MULTILINE)
+    shown += re.findall(r"`(engram [^`\n]+)`", text)
+    lines = [re.split(r"\s+#|\s[|<>]\s", line)[0] for line in shown]
+    return [line for line in lines if "…" not in line and "[" not in line]
+
+
+def misunderstood(words: list[str]) -> str:
+    """What is wrong with a command but for what it lacks: no such command or option, a word too many."""
+    command: click.Command = app
+    name, context = "engram", None
+    try:
+        while True:
+            context = command.make_context(name, list(words), parent=context)
+            words = [*getattr(context, "_protected_args", ()), *context.args]
+            if not isinstance(command, click.Group) or not words:
+                return ""
+            found, below, words = command.resolve_command(context, words)
+            if below is None:
+                return "no such command"
+            name, command = found or "", below
+    except (click.BadParameter, click.exceptions.NoArgsIsHelpError, click.exceptions.Exit):
+        return ""  # a file that is not there, a word that has to be filled in
+    except click.UsageError as error:
+        return error.format_message()
 
 
 @every("package", EXAMPLES)
