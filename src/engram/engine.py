@@ -163,11 +163,11 @@ class Engram(Nouns, VerbsBefore):
         return self._listening.hear(turns)
 
     def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
-        """Read now what waits to be read, of a session or of all; what was learned. Raises AccessDenied."""
+        """Read now what waits, of a session or of all. Returns what was learned. Raises AccessDenied."""
         return self._listening.flush(session, scope)
 
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
-        """Change fields of a memory, and give it as it is then; its former content stays in its history.
+        """Change fields of a memory and return it; its history keeps the former content.
 
         Raises NotFound, AmbiguousId, AccessDenied, and InvalidInput for what cannot be changed so.
         """
@@ -178,7 +178,7 @@ class Engram(Nouns, VerbsBefore):
         return self.memories.set_status(memory_id, Status.ARCHIVED, because)
 
     def erase(self, memory_id: str, because: str = "") -> None:
-        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file.
+        """Remove a memory for good: afterwards its words are nowhere in the file.
 
         The ledger keeps the bare fact. Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -319,7 +319,7 @@ class Engram(Nouns, VerbsBefore):
         return browsing.page(self._caller, filters, (limit, cursor), scope, as_of)
 
     def stats(self) -> Stats:
-        """How much is kept, of what."""
+        """Counts of what is kept."""
         return self._tools.store.memories.stats(self._caller.access, self._caller.space())
 
     def stats_of_open(self) -> Stats:

@@ -150,13 +150,13 @@ class AsyncEngram:
         """
 
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+        """Say whether a memory helped. Returns it with its counts. Raises NotFound, AccessDenied.
 
         If it did not, and with the question, it stays out of questions like that.
         """
 
     async def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were. Raises AccessDenied."""
+        """Forget what models have cost. Returns how many calls there were. Raises AccessDenied."""
 
     async def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
@@ -165,7 +165,7 @@ class AsyncEngram:
         """
 
     async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again.
+        """Protect a memory from forgetting, or end that.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -244,10 +244,10 @@ class AsyncEngram:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
 
     async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
-        """Take a relation away; whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
+        """Remove a relation. Returns whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def vacuum(self, *, full: bool = True) -> int:
-        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        """Give freed space back. Returns how many bytes. Only `full` writes the whole file anew."""
 
     @property
     def memories(self) -> AsyncMemoryActions:
@@ -371,10 +371,10 @@ class AsyncEngram:
         """
 
     async def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
-        """Read now what waits to be read, of a session or of all; what was learned. Raises AccessDenied."""
+        """Read now what waits, of a session or of all. Returns what was learned. Raises AccessDenied."""
 
     async def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
-        """Change fields of a memory, and give it as it is then; its former content stays in its history.
+        """Change fields of a memory and return it; its history keeps the former content.
 
         Raises NotFound, AmbiguousId, AccessDenied, and InvalidInput for what cannot be changed so.
         """
@@ -383,7 +383,7 @@ class AsyncEngram:
         """Archive a memory: no longer recalled, and restored at any time. Raises NotFound, AccessDenied."""
 
     async def erase(self, memory_id: str, because: str = "") -> None:
-        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file.
+        """Remove a memory for good: afterwards its words are nowhere in the file.
 
         The ledger keeps the bare fact. Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -499,7 +499,7 @@ class AsyncEngram:
         """
 
     async def stats(self) -> Stats:
-        """How much is kept, of what."""
+        """Counts of what is kept."""
 
     async def stats_of_open(self) -> Stats:
         """How much is kept in all that is open: the whole file; of a folder, the files open now."""
@@ -584,7 +584,7 @@ class AsyncEngram:
 class AsyncMemoryActions:
     """`MemoryActions` for asyncio: the same verbs, awaited."""
     async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again.
+        """Protect a memory from forgetting, or end that.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -617,7 +617,7 @@ class AsyncMemoryActions:
         """
 
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+        """Say whether a memory helped. Returns it with its counts. Raises NotFound, AccessDenied.
 
         If it did not, and with the question, it stays out of questions like that.
         """
@@ -641,7 +641,7 @@ class AsyncMemoryActions:
         """
 
     async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
-        """Take a relation away; whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
+        """Remove a relation. Returns whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
 
     async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
         """How many memories fit. Raises AccessDenied, InvalidInput."""
@@ -727,7 +727,7 @@ class AsyncFacts:
         """Pairs of facts that cannot both be true and that nobody has decided about, newest first."""
 
     async def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = ...) -> Paths:
-        """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
+        """Paths of facts from a name, the surest first; only those to `goal`, if it is named.
 
         The object of one fact is the subject of the next, or the other way round. Raises InvalidInput.
         """
@@ -772,7 +772,7 @@ class AsyncEntities:
         """
 
     async def split(self, name: str) -> Entity | None:
-        """Make a name stand for an entity of its own again, with the memories that use this name.
+        """Make a name an entity of its own again, with the memories that use this name.
 
         None when no memory that the caller may see does. Raises UnknownEntity, AccessDenied, InvalidInput.
         """
@@ -836,7 +836,7 @@ class AsyncBus:
         """
 
     async def withdraw(self, publication_id: str) -> bool:
-        """Take an offer back; copies that were delivered stay. Whether there was one. Raises AccessDenied."""
+        """Take an offer back; delivered copies stay. Returns whether there was one. Raises AccessDenied."""
 
     async def subscribe(
         self,
@@ -855,7 +855,7 @@ class AsyncBus:
         """
 
     async def unsubscribe(self, subscription_id: str) -> bool:
-        """End a subscription; what was delivered stays. Whether there was one. Raises AccessDenied."""
+        """End a subscription; delivered copies stay. Returns whether there was one. Raises AccessDenied."""
 
     async def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
         """What is offered, by number, as far as the caller may see the memories. Raises InvalidInput."""
@@ -925,7 +925,7 @@ class AsyncTrash:
     async def purge(
         self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
     ) -> int:
-        """Remove what lies there for good, all of it or what was forgotten before a time; how many.
+        """Remove what lies there for good, all of it or what was forgotten before a time. Returns how many.
 
         With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
         """
@@ -992,13 +992,13 @@ class AsyncConflicts:
         """
 
     async def review(self, limit: int = 20) -> _ConflictsFound:
-        """Ask a model about open pairs; those it could decide, now settled. Without a model none is.
+        """Ask a model about open pairs. Returns those it settled; without a model, none.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
 
     async def ask(self, id_a: str, id_b: str) -> bool:
-        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open.
+        """Ask a model about one pair. Returns whether it was settled. What it finds contradictory stays open.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -1060,7 +1060,7 @@ class AsyncGaps:
         """
 
     async def answer(self, gap_id: str, text: str) -> Memory:
-        """Remember the answer and close the gap. The memory that holds it now.
+        """Remember the answer and close the gap. Returns the memory that holds it now.
 
         Raises AccessDenied, TooMuchWritten, InvalidInput.
         """
@@ -1168,7 +1168,7 @@ class AsyncSources:
     async def summary(
         self, text: str, *, session: str, dry: bool = False, scope: Scope | None = None
     ) -> IngestReport:
-        """Take in the summary of a session, as a client writes it when it makes room."""
+        """Take in the summary of a session, as a client writes it when its context is full."""
 
     async def task(
         self,
@@ -1470,7 +1470,7 @@ class AsyncMaintenance:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
 
     async def vacuum(self, *, full: bool = True) -> int:
-        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        """Give freed space back. Returns how many bytes. Only `full` writes the whole file anew."""
 
     async def reembed(self, *, progress: _MaintenanceProgress | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
@@ -1479,10 +1479,10 @@ class AsyncMaintenance:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
 
     async def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were. Raises AccessDenied."""
+        """Forget what models have cost. Returns how many calls there were. Raises AccessDenied."""
 
     async def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Change settings while the memory is open, for everybody who uses it here; those that differ now.
+        """Change settings while the memory is open, for everybody. Returns those that differ now.
 
         Holds until the memory is closed: `engram config set` keeps a setting, and a server follows that.
         Raises InvalidInput, and changes nothing, for what is unknown, out of range or read at opening only;
@@ -1586,7 +1586,7 @@ class AsyncSessions:
     async def reply(
         self, session_id: str, reply: str = "", *, scope: Scope | None = None
     ) -> Observation | None:
-        """End the open turn with what was answered; what was learned of it.
+        """End the open turn with what was answered. Returns what was learned.
 
         Raises UnknownSession, AccessDenied, InvalidInput.
         """
@@ -1607,13 +1607,13 @@ class AsyncSessions:
         """Wake a session that sleeps. Raises UnknownSession."""
 
     async def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
-        """Say to the turns under way that their answers are not wanted; how many there were.
+        """Say to the turns under way that their answers are not wanted. Returns how many.
 
         Raises UnknownSession, AccessDenied.
         """
 
     async def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
-        """End a session: read what waits of it, keep nothing to come back to.
+        """End a session: read what waits of it, and keep nothing to wake it with.
 
         Raises UnknownSession, AccessDenied.
         """
@@ -1639,7 +1639,7 @@ class AsyncSessions:
         """
 
     async def sweep(self) -> int:
-        """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
+        """Suspend sessions nobody has used for a while, drop old ones. Returns how many slept."""
 
     async def close(self) -> None:
         """Send every session to sleep. Safe to call twice."""

@@ -135,7 +135,7 @@ class Trash(Noun):
     def purge(
         self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
     ) -> int:
-        """Remove what lies there for good, all of it or what was forgotten before a time; how many.
+        """Remove what lies there for good, all of it or what was forgotten before a time. Returns how many.
 
         With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
         """

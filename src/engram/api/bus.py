@@ -52,7 +52,7 @@ class Bus(Noun):
         return offer
 
     def withdraw(self, publication_id: str) -> bool:
-        """Take an offer back; copies that were delivered stay. Whether there was one. Raises AccessDenied."""
+        """Take an offer back; delivered copies stay. Returns whether there was one. Raises AccessDenied."""
         offer = self._store.bus.publication(publication_id)
         if offer is None or not self._caller.access.may_read(offer.scope):
             return False
@@ -92,7 +92,7 @@ class Bus(Noun):
         return wish
 
     def unsubscribe(self, subscription_id: str) -> bool:
-        """End a subscription; what was delivered stays. Whether there was one. Raises AccessDenied."""
+        """End a subscription; delivered copies stay. Returns whether there was one. Raises AccessDenied."""
         mine = [subscription for subscription in self.subscriptions() if subscription.id == subscription_id]
         if not mine:
             return False

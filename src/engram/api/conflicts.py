@@ -80,14 +80,14 @@ class Conflicts(Noun):
         return kept
 
     def review(self, limit: int = 20) -> Found:
-        """Ask a model about open pairs; those it could decide, now settled. Without a model none is.
+        """Ask a model about open pairs. Returns those it settled; without a model, none.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
         return [conflict for conflict in self.list(limit) if self.ask(conflict.a.id, conflict.b.id)]
 
     def ask(self, id_a: str, id_b: str) -> bool:
-        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open.
+        """Ask a model about one pair. Returns whether it was settled. What it finds contradictory stays open.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """

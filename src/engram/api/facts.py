@@ -151,7 +151,7 @@ class Facts(Noun):
         return self._store.facts.disputed(View(self._caller.access, Filters()), most)
 
     def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = CHAINS) -> Paths:
-        """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
+        """Paths of facts from a name, the surest first; only those to `goal`, if it is named.
 
         The object of one fact is the subject of the next, or the other way round. Raises InvalidInput.
         """
@@ -367,7 +367,7 @@ class Entities(Noun):
         return self.alias(kept.name, gone.name)
 
     def split(self, name: str) -> Entity | None:
-        """Make a name stand for an entity of its own again, with the memories that use this name.
+        """Make a name an entity of its own again, with the memories that use this name.
 
         None when no memory that the caller may see does. Raises UnknownEntity, AccessDenied, InvalidInput.
         """

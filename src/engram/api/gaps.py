@@ -84,7 +84,7 @@ class Gaps(Noun):
         return chosen
 
     def answer(self, gap_id: str, text: str) -> Memory:
-        """Remember the answer and close the gap. The memory that holds it now.
+        """Remember the answer and close the gap. Returns the memory that holds it now.
 
         Raises AccessDenied, TooMuchWritten, InvalidInput.
         """

@@ -451,7 +451,7 @@ class Maintenance(Noun):
         return examine(self._caller, [part() for part in self._parts], repair=repair)
 
     def vacuum(self, *, full: bool = True) -> int:
-        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        """Give freed space back. Returns how many bytes. Only `full` writes the whole file anew."""
         check_owner(self._caller, "rewrite the file")
         before = self._size()
         self._store.vacuum(full=full)
@@ -477,12 +477,12 @@ class Maintenance(Noun):
         return self._store.spending.summary(since, daily=daily)
 
     def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were. Raises AccessDenied."""
+        """Forget what models have cost. Returns how many calls there were. Raises AccessDenied."""
         check_owner(self._caller, "forget what models have cost")
         return self._store.spending.clear()
 
     def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Change settings while the memory is open, for everybody who uses it here; those that differ now.
+        """Change settings while the memory is open, for everybody. Returns those that differ now.
 
         Holds until the memory is closed: `engram config set` keeps a setting, and a server follows that.
         Raises InvalidInput, and changes nothing, for what is unknown, out of range or read at opening only;

@@ -155,7 +155,7 @@ class Sessions:
         return Begun(session.id, messages, turn.context, turn.change, turn.questions, turn.anticipated)
 
     def reply(self, session_id: str, reply: str = "", *, scope: Scope | None = None) -> Observation | None:
-        """End the open turn with what was answered; what was learned of it.
+        """End the open turn with what was answered. Returns what was learned.
 
         Raises UnknownSession, AccessDenied, InvalidInput.
         """
@@ -195,7 +195,7 @@ class Sessions:
         return self._session(session_id, scope).resume()
 
     def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
-        """Say to the turns under way that their answers are not wanted; how many there were.
+        """Say to the turns under way that their answers are not wanted. Returns how many.
 
         Raises UnknownSession, AccessDenied.
         """
@@ -204,7 +204,7 @@ class Sessions:
         return session.abort()
 
     def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
-        """End a session: read what waits of it, keep nothing to come back to.
+        """End a session: read what waits of it, and keep nothing to wake it with.
 
         Raises UnknownSession, AccessDenied.
         """
@@ -242,7 +242,7 @@ class Sessions:
     # ------------------------------------------------------------ idle sessions
 
     def sweep(self) -> int:
-        """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
+        """Suspend sessions nobody has used for a while, drop old ones. Returns how many slept."""
         idle = self._parts.now - IDLE
         with self._lock:
             order = sorted(self._live.values(), key=lambda one: one.used_at)

@@ -141,7 +141,7 @@ class Sources(Noun):
     def summary(
         self, text: str, *, session: str, dry: bool = False, scope: Scope | None = None
     ) -> IngestReport:
-        """Take in the summary of a session, as a client writes it when it makes room."""
+        """Take in the summary of a session, as a client writes it when its context is full."""
         order = replace(self._order(scope, (), dry=dry), beginning=f"session:{session}#")
         return self._take(documents.summary(text, session, self._tools.clock.now()), order)
 

@@ -74,7 +74,7 @@ class MemoryActions(Noun):
     """How single memories stand and what they are to each other. Safe from many threads."""
 
     def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again.
+        """Protect a memory from forgetting, or end that.
 
         Raises NotFound, AmbiguousId, AccessDenied.
         """
@@ -130,7 +130,7 @@ class MemoryActions(Noun):
         return len(ids)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+        """Say whether a memory helped. Returns it with its counts. Raises NotFound, AccessDenied.
 
         If it did not, and with the question, it stays out of questions like that.
         """
@@ -166,7 +166,7 @@ class MemoryActions(Noun):
         return edge
 
     def unrelate(self, source: str, target: str, type: EdgeType | str = EdgeType.RELATED_TO) -> bool:
-        """Take a relation away; whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
+        """Remove a relation. Returns whether there was one. Raises NotFound, AmbiguousId, AccessDenied."""
         ends = self._caller.own(source), self._caller.own(target)
         kind: EdgeType = member("type", EdgeType, type)
         return self._store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._caller.actor)
