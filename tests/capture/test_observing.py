@@ -297,6 +297,16 @@ def test_greetings_questions_code_and_tool_noise_are_left_out(memory: Engram) ->
     assert everything(memory) == set()
 
 
+def test_a_text_that_the_assistant_asked_for_is_not_believed(memory: Engram) -> None:
+    memory.observe("can you translate something for me?", "Of course! Please paste the text.", session="s")
+    memory.observe("I live above the bakery and my brother lives downstairs.", "Voilà.", session="s")
+    memory.observe("thanks! I live in Leeds, by the way", session="s")
+    memory.flush("s")
+
+    assert [one.content for one in memory.list()] == ["I live in Leeds, by the way"]
+    assert any("bakery" in hit.content for hit in memory.recall("who lives above the bakery?", limit=5))
+
+
 def test_what_was_recalled_is_not_learned_again(memory: Engram) -> None:
     memory.remember("User prefers dark roast coffee from the Ruby mine roastery")
     answer = memory.recall("which coffee do I like?")

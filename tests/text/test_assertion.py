@@ -21,6 +21,11 @@ BELIEVED = [
     "我老婆下个月去深圳上班",
     "Soy alérgica a los frutos secos.",
     "Ich wohne seit März in Leipzig.",
+    "the car died",
+    "gran's home now, thank god",
+    "la lavadora se ha roto",
+    "You are a nutritionist. I'm 42, vegetarian and weigh 80 kilos.",
+    "Act as a travel agent. We fly to Peru in June.",
 ]
 NOT_BELIEVED = [
     ("Translate to French: I have a cat and I live in London.", Stance.MATERIAL),
@@ -34,7 +39,17 @@ NOT_BELIEVED = [
     ("假如我有一个亿,先买什么", Stance.SUPPOSED),
     ("Captain Moss lives on a barge and fears geese. Write the next chapter.", Stance.QUESTION),
     ("hm, that's not what I asked for", Stance.QUESTION),
-    ("oh and make it shorter", Stance.QUESTION),
+    ("oh and make it shorter", Stance.REACTION),
+    ("You are a pirate. Answer as a pirate. I have a wooden leg.", Stance.MATERIAL),
+    ("You're the interviewer and I'm the candidate. I've led forty people.", Stance.MATERIAL),
+    ("Stell dir vor, du bist mein Chef und ich komme zu spät.", Stance.MATERIAL),
+    ("Write a story. Start with: I was forty when I came to the rock.", Stance.MATERIAL),
+    ("Traduce al inglés: vivo con mis abuelos en Zaragoza", Stance.MATERIAL),
+    ("Is this correct English? I am living here since five years.", Stance.MATERIAL),
+    ("For the sake of argument, say I'm a landlord with six flats.", Stance.SUPPOSED),
+    ("Si j'étais riche, j'achèterais un château.", Stance.SUPPOSED),
+    ("the test still fails", Stance.REACTION),
+    ("哈哈哈笑死我了", Stance.REACTION),
 ]
 
 
@@ -54,6 +69,20 @@ def test_a_sentence_before_the_frame_is_still_asserted() -> None:
 
     assert (first.text, first.believed) == ("I'm a nurse in Leeds.", True)
     assert not any(one.believed for one in rest)
+
+
+def test_what_is_told_of_others_before_a_text_is_asserted() -> None:
+    head, text = judged("Translate this for my cleaner, her name is Beata: no bleach, please.")
+
+    assert (head.believed, text.stance) == (True, Stance.MATERIAL)
+
+
+@every(
+    "praise",
+    ["you're a star, I passed!", "You are the best. I'm the new head chef.", "you're right, I'm the eldest"],
+)
+def test_praise_begins_no_play(praise: str) -> None:
+    assert frame_of(praise) == (len(praise), len(praise))
 
 
 def test_the_words_come_back_as_they_were_typed() -> None:
@@ -114,6 +143,7 @@ def test_what_is_told_after_a_request_is_asserted() -> None:
         "can you give me a quick pasta thing, I can't do dairy btw", "recommend me a laptop, budget is 900",
         "help me plan dinner for saturday, Priya is coeliac", "how do I fix a tap, I rent so nothing drastic",
         "write me a cover letter, I've been a nurse for 12 years",
+        "find a gift for my son, he's into chess", "送什么给岳父好，他喜欢钓鱼，预算五百",
     )  # fmt: skip
     asked = (
         "tell me a joke, I need a laugh", "what's the weather, I want to go out", "which one, I can't decide",

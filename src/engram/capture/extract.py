@@ -220,8 +220,10 @@ def _read_turn(
     tools: Tools,
 ) -> Iterator[Draft]:
     why = _unread(turn, tools) or _about_a_text(turn, previous)
-    if why:
-        left_out.append(LeftOut(turn.id, turn.content[:CONTEXT_LIMIT], why))
+    asked_for = not why and _is_the_text_asked_for(turn, previous)
+    if why or asked_for:
+        left_out.append(LeftOut(turn.id, turn.content[:CONTEXT_LIMIT], why or "a text to work on"))
+        yield from _only_said(turn, [turn.content] if asked_for else [])
         return
     least = Level[tools.config.capture.least.upper()]
     only_said: list[str] = []
@@ -277,6 +279,22 @@ def _about_a_text(turn: Turn, previous: Turn | None) -> str:
         return ""
     start, begins = frame_of(previous.content)
     return "an answer about a text" if start < begins else ""
+
+
+def _is_the_text_asked_for(turn: Turn, previous: Turn | None) -> bool:
+    """Whether somebody sends the text that an assistant asked for, to translate it or the like."""
+    if turn.part is not Part.USER or previous is None or previous.part is not Part.ASSISTANT:
+        return False
+    return _ASKS_FOR_A_TEXT.search(previous.content[-CONTEXT_LIMIT:]) is not None
+
+
+_ASKS_FOR_A_TEXT = re.compile(
+    r"\b(?:paste|send|share|post|upload|drop in)\b[^.!?]{0,30}\b"
+    r"(?:text|paragraph|passage|letter|e-?mail|essay|draft|sentences?|lyrics|poem|article|script)\b"
+    r"|[发贴](?:给我|过来|出来|上来|一下)?[^。！？]{0,8}(?:原文|文本|文字|内容|段落|句子|邮件|文章)"
+    r"|(?:原文|文本|文字|段落|句子|文章)(?:发|贴)",
+    re.IGNORECASE,
+)
 
 
 def _said(turn: Turn, names: set[str]) -> SaidStatement:

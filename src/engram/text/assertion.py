@@ -94,9 +94,13 @@ def judged(message: str) -> list[Judged]:
     [('Translate to French:', 'question'), ('I have a cat.', 'material')]
     """
     start, begins = frame_of(message)
-    parts = ((message[start:begins], Stance.QUESTION), (message[begins:], Stance.MATERIAL))
-    told = (Judged(text.strip(), stance, 0.0) for text, stance in parts if text.strip())
-    return [*_tale(list(_in_company(list(_prose(message[:start]))))), *told]
+    told = [*_tale(list(_in_company(list(_prose(message[:start])))))]
+    if head := message[start:begins].strip():
+        sure = _told_after_asking(masked(head))  # "translate this for my cleaner, her name is Beata: …"
+        told.append(Judged(head, Stance.FACT if sure else Stance.QUESTION, sure))
+    if material := message[begins:].strip():
+        told.append(Judged(material, Stance.MATERIAL, 0.0))
+    return told
 
 
 def _tale(found: list[Judged]) -> list[Judged]:
@@ -171,7 +175,7 @@ def _weighed(said: str, hidden: str) -> Judged:
     stance = max(pool, key=lambda one: shares[one])
     if stance in _ASKING and (told := _told_after_asking(hidden)):
         return Judged(said, Stance.FACT, told)
-    if stance in _LIGHT and any(filled(clause) for clause in clauses(hidden)):
+    if stance in _LIGHT and (_is_of_a_life(hidden) or any(map(filled, clauses(hidden)))):
         return Judged(said, Stance.FACT, ELSEWHERE)
     if stance is Stance.CORRECTION and not tells_something(hidden):
         return Judged(said, Stance.REACTION, 0.0)
@@ -185,8 +189,8 @@ def _told_after_asking(hidden: str) -> float:
     """
     after = _ASIDE.sub("", told_after_asking(hidden))
     own = _FIRST.search(after.lower()) is not None
-    telling = bool(slots_told(after)) or (own and len(content_words(after)) >= TELLING)
-    if not telling or (_WRITE.match(hidden.lower()) and not own) or _sure(after) is not None:
+    telling = not own or slots_told(after) or len(content_words(after)) >= TELLING
+    if not after or not telling or (_WRITE.match(hidden.lower()) and not own) or _sure(after) is not None:
         return 0.0
     asserted = _asserted(certainty(after))
     return asserted if asserted >= BELIEVED_FROM else 0.0
@@ -273,6 +277,15 @@ _ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Interrupt)\b(?:\[\w+
 _TERM = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)")
 
 
+def _is_of_a_life(hidden: str) -> bool:
+    return _of_a_life().match(hidden.lower().replace("’", "'")) is not None
+
+
+@cache
+def _of_a_life() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "of a life")
+
+
 @cache
 def _of_its_writer() -> re.Pattern[str]:
     return lexicon.pattern("frames", "of its writer")
@@ -349,14 +362,14 @@ def frame_of(message: str) -> tuple[int, int]:
 
 
 _START = re.compile(r"(?:[.!?。！？]|\n)\s+|[。！？]")
-_COLON = re.compile(r"[:：]\s?|\n")
+_HANDS_OVER = re.compile(r"[:：?？]\s?|\n")
 
 
 def _begins(lower: str, end: int, heading: str) -> int | None:
     """Where what the frame hands over begins; the whole rest where a part is played."""
     if heading == "play":
         return end
-    colon = _COLON.search(lower, end)
+    colon = _HANDS_OVER.search(lower, end)
     return colon.end() - (colon.group().endswith(" ")) if colon and lower[colon.end() :].strip() else None
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.lexicon import Phrases, inflected, listed
-from engram.text.marks import is_correction
+from engram.text.marks import is_correction, puts_right
 from engram.text.reading import read_once
 from engram.text.words import PAIRED
 
@@ -225,8 +225,10 @@ def _category_told(text: str) -> str:
     plain = text.lower().replace("’", "'")
     for category in _categories().each(plain):
         return category
-    if is_correction(text):
+    if puts_right(text):
         return "correction"
+    if is_correction(text):
+        return "fact"  # what is otherwise than it was is so from now on
     if _happened_at(plain) or _is_over(plain):
         return "moment"
     return "fact" if _STATES.search(plain) else "general"
@@ -251,7 +253,7 @@ def kind_of(text: str, category: str = "general", tags: Sequence[str] = ()) -> s
     plain = text.lower().replace("’", "'")
     if category not in _TIMELESS and _happened_at(plain):
         return "episodic"
-    if category in _KIND_OF and category not in _UNDECIDED:
+    if category in _KIND_OF and (category not in _UNDECIDED or (category == "fact" and is_correction(text))):
         return _KIND_OF[category]
     for tag in tags:
         if tag.lower() in _KINDS or tag.lower() in _TAG_KINDS:

@@ -234,9 +234,18 @@ def is_correction(text: str) -> bool:
     (True, True, False)
     """
     plain = text.lower().replace("’", "'")
-    if lexicon.found("corrections", plain):
+    if puts_right(text) or lexicon.found("corrections", plain, under="changed"):
         return True
     return "now" in plain and _NOW.search(plain) is not None
+
+
+def puts_right(text: str) -> bool:
+    """Whether `text` says that what was said is wrong; a change makes nothing wrong.
+
+    >>> puts_right("Actually, it's on Tuesday"), puts_right("I use Helix now")
+    (True, False)
+    """
+    return lexicon.found("corrections", text.lower().replace("’", "'"), under="put right")
 
 
 # "I use Helix now" and "now I live in Paris" tell of a new state; "right now I am tired" does not.

@@ -25,7 +25,7 @@ from engram.text.kinds import category_of
 from engram.text.marks import is_correction
 from engram.text.names import entities
 from engram.text.questions import stated
-from engram.text.signals import Level, Signal, Undertaking, names_a_day_to_come, signals, undertaking
+from engram.text.signals import CHANGE, Level, Signal, Undertaking, names_a_day_to_come, signals, undertaking
 from engram.text.slots import has_wrong_word, put_right
 from engram.text.when.calendar import TimeExpression
 from engram.text.words import is_wide
@@ -345,9 +345,13 @@ def _opens_a_loop(text: str, category: str, at: datetime, *, reminds: bool) -> b
 
 
 def _category(part: str, found: list[Signal]) -> str:
-    """By its strongest signal if that says more than the words themselves."""
-    strong = next((one.category for one in found if one.level >= Level.MEDIUM), "")
-    return strong or category_of(part)
+    """By its strongest signal if that says more than the words themselves.
+
+    A change is filed by what it is about.
+    """
+    strong = [one.category for one in found if one.level >= Level.MEDIUM]
+    category = next((one for one in strong if one != CHANGE), "") or category_of(part)
+    return "fact" if CHANGE in strong and category in UNTELLING else category
 
 
 def _confidence(part: str) -> float:

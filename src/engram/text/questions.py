@@ -65,14 +65,22 @@ def told_after_asking(sentence: str) -> str:
 
     >>> told_after_asking("can you suggest a pasta, I can't eat dairy"), told_after_asking("Rome, I love it")
     ("I can't eat dairy", '')
+    >>> told_after_asking("find a gift for my son, he's into chess")
+    "he's into chess"
     """
     first = _CLAUSE.search(sentence)
     if first is None:
         return ""
     asked, rest = sentence[: first.start()], sentence[first.end() :]
-    begins_by_asking = _asks(asked) or is_question(asked) or is_request(asked)
-    tells = begins_by_asking and not is_question(rest) and not _asks(rest)
-    return rest if tells and (_SPEAKER.search(rest.lower()) or slots_told(rest)) else ""
+    if not _begins_by_asking(asked) or is_question(rest) or _asks(rest):
+        return ""
+    of_theirs = _OF_ANOTHER.match(_plain(rest)) and _SPEAKER.search(_plain(asked))
+    return rest if of_theirs or _SPEAKER.search(rest.lower()) or slots_told(rest) else ""
+
+
+def _begins_by_asking(clause: str) -> bool:
+    asks = _asks(clause) or is_question(clause) or lexicon.found("frames", _plain(clause), under="ask")
+    return asks or _asks_requests().search(_plain(clause)) is not None
 
 
 def _asks(clause: str) -> bool:
@@ -98,6 +106,8 @@ def _any(heading: str) -> re.Pattern[str]:
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|`[^`]*`")
 _SPEAKER = re.compile(r"\b(?:i|im|ive|my|mine|our|we)\b|我")
 _FOR_ME = re.compile(r"[帮给替为]我")
+_OF_ANOTHER = re.compile(r"(?:he|she|they|it|his|her|their)(?:'|\b)|[他她它]")
+"""Whoever was named while asking is spoken of."""
 
 
 def is_request(clause: str) -> bool:

@@ -123,7 +123,7 @@ def _is_abbreviation(before: str, after: str) -> bool:
     if _INITIAL.search(before):
         return last != "i"  # "J. Smith", but not "so am I."
     # Who writes without capitals still ends sentences: "shes into anime. cant stand loud places".
-    return after[0].islower() and len(last) <= _SHORT_WORD
+    return after[0].islower() and len(last) <= _SHORT_WORD and last not in lexicon.words("stop_words")
 
 
 _SHORT_WORD: Final = 2

@@ -34,7 +34,10 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One reason to keep a message: level, category, the name of the pattern, the words that matched."""
+    """One reason to keep a message: level, category, the name of the pattern, the words that matched.
+
+    The category is a memory's, or `change`: what is otherwise than it was is filed by what it is about.
+    """
 
     level: Level
     category: str
@@ -42,6 +45,8 @@ class Signal:
     text: str
 
 
+CHANGE: Final = "change"
+"""The category of a signal that something is otherwise than it was."""
 MASK: Final = "***"
 
 
@@ -49,7 +54,7 @@ def signals(text: str) -> list[Signal]:
     """Every signal of a message, strongest first.
 
     >>> [(s.level.name, s.category, s.text) for s in signals("Anna hates tea. I no longer live in Rome")]
-    [('HIGH', 'correction', 'no longer'), ('MEDIUM', 'preference', 'Anna hates tea')]
+    [('HIGH', 'change', 'no longer'), ('MEDIUM', 'preference', 'Anna hates tea')]
     >>> signals("my password is hunter22")[0].text
     'password is ***'
     """
