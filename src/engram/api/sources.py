@@ -32,9 +32,9 @@ Progress = Callable[[int, int], None]
 class Sources(Noun):
     """What comes from elsewhere. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, caller: CallerContext, ear: chats.ChatListener) -> None:
+    def __init__(self, caller: CallerContext, listener: chats.ChatListener) -> None:
         super().__init__(caller)
-        self._ear = ear
+        self._listener = listener
 
     def file(
         self,
@@ -50,17 +50,17 @@ class Sources(Noun):
 
         Raises UnknownFormat, BadSource, BadText or SourceTooLarge, and OSError for what cannot be opened.
         """
-        order = self._order(scope, tags, dry=dry, progress=progress)
+        options = self._options(scope, tags, dry=dry, progress=progress)
         where = Path(path)
         if where.is_dir():
-            return self._folder(where, format, order)
+            return self._folder(where, format, options)
         self._caller.take_room([], where.stat().st_size if where.is_file() else 0)
         source = open_source(where, format)
         if source.format in MEMORIES:
             return self.move_in(
-                where, system=source.format, dry=dry, scope=scope, tags=order.tags, progress=progress
+                where, system=source.format, dry=dry, scope=scope, tags=options.tags, progress=progress
             )
-        return self._source(source, order)
+        return self._source(source, options)
 
     def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the path by name
         self,
@@ -111,17 +111,17 @@ class Sources(Noun):
 
         Raises AccessDenied, TooMuchWritten, InvalidInput.
         """
-        order = self._order(scope, tags, dry=dry)
+        options = self._options(scope, tags, dry=dry)
         if not isinstance(text, str):
             raise WrongType("text", text, "text")
         if format not in TEXTS:
             raise UnknownValue("format of a text", format, TEXTS)
         self._caller.take_room([], len(text.encode("utf-8", "replace")))
         if title:
-            return self._source(document(text, format, f"text:{title}", title), order)
+            return self._source(document(text, format, f"text:{title}", title), options)
         found = document(text, format, "text:", "").found
         items = [_by_words(one) for one in found]
-        return replace(self._take(items, replace(order, beginning="text:#")), format=format)
+        return replace(self._take(items, replace(options, beginning="text:#")), format=format)
 
     def code(
         self,
@@ -133,17 +133,17 @@ class Sources(Noun):
         progress: Progress | None = None,
     ) -> IngestReport:
         """Take in a source tree: what each file is for, and what each public class and function does."""
-        order = self._order(scope, tags, dry=dry, progress=progress)
+        options = self._options(scope, tags, dry=dry, progress=progress)
         where = Path(folder)
-        order = replace(order, beginning=codebase.origin_of(where), whole=True, source="codebase")
-        return replace(self._take(codebase.read(where), order), format=codebase.FORMAT)
+        options = replace(options, beginning=codebase.origin_of(where), whole=True, source="codebase")
+        return replace(self._take(codebase.read(where), options), format=codebase.FORMAT)
 
     def summary(
         self, text: str, *, session: str, dry: bool = False, scope: Scope | None = None
     ) -> IngestReport:
         """Take in the summary of a session, as a client writes it when its context is full."""
-        order = replace(self._order(scope, (), dry=dry), beginning=f"session:{session}#")
-        return self._take(documents.summary(text, session, self._tools.clock.now()), order)
+        options = replace(self._options(scope, (), dry=dry), beginning=f"session:{session}#")
+        return self._take(documents.summary(text, session, self._tools.clock.now()), options)
 
     def task(
         self,
@@ -158,7 +158,7 @@ class Sources(Noun):
         """Keep what a task came to: success, failure or partial. Raises AccessDenied, InvalidInput."""
         now = self._tools.clock.now()
         item = documents.task(name, result, outcome, now, details or {})
-        return self._take([item], self._order(scope, (), dry=dry))
+        return self._take([item], self._options(scope, (), dry=dry))
 
     def flow(  # noqa: PLR0913 - each is a thing a flow knows of itself; all but two by name
         self,
@@ -175,7 +175,7 @@ class Sources(Noun):
         now = self._tools.clock.now()
         taken = [documents.step(step) for step in steps]
         item = documents.flow(name, taken, result, outcome, now, details or {})
-        return self._take([item], self._order(scope, (), dry=dry))
+        return self._take([item], self._options(scope, (), dry=dry))
 
     def research(
         self,
@@ -192,12 +192,12 @@ class Sources(Noun):
         """
         given = [findings] if isinstance(findings, str) else list(findings)
         items = list(documents.research(given, query, urls, self._tools.clock.now()))
-        order = self._order(scope, (), dry=dry)
-        return self._take(items, replace(order, beginning="research:"))
+        options = self._options(scope, (), dry=dry)
+        return self._take(items, replace(options, beginning="research:"))
 
     # ------------------------------------------------------------ below
 
-    def _order(
+    def _options(
         self,
         scope: Scope | None,
         tags: Sequence[str],
@@ -217,31 +217,31 @@ class Sources(Noun):
             progress=progress,
         )
 
-    def _source(self, source: Source, order: IngestOptions) -> IngestReport:
-        order = replace(order, beginning=source.beginning, whole=source.is_document, source=source.name)
-        return replace(self._take(source.found, order), format=source.format)
+    def _source(self, source: Source, options: IngestOptions) -> IngestReport:
+        options = replace(options, beginning=source.beginning, whole=source.is_document, source=source.name)
+        return replace(self._take(source.found, options), format=source.format)
 
-    def _folder(self, folder: Path, format: str, order: IngestOptions) -> IngestReport:  # noqa: A002 - as above
+    def _folder(self, folder: Path, format: str, options: IngestOptions) -> IngestReport:  # noqa: A002 - as above
         """Every document below, and what is left of those that are there no more."""
-        report = IngestReport(dry=order.dry)
+        report = IngestReport(dry=options.dry)
         beginning = f"file:{folder.resolve().as_posix()}/"
         read: set[str] = set()
         for path in walk(folder.resolve(), suffixes()):
             origin = f"file:{path.as_posix()}"
             read.add(f"{origin}#")
             try:
-                report += self._source(open_source(path, format), order)
+                report += self._source(open_source(path, format), options)
             except InvalidInput as error:
-                report += IngestReport((refused(origin, error),), order.dry)
-        for origin in self._store.origins.known(order.scope, beginning):
+                report += IngestReport((refused(origin, error),), options.dry)
+        for origin in self._store.origins.known(options.scope, beginning):
             former = f"{origin.partition('#')[0]}#"
             if former not in read:
                 read.add(former)
                 name = former[:-1].rpartition("/")[2]
-                report += self._source(document("", "text", former[:-1], name), order)
+                report += self._source(document("", "text", former[:-1], name), options)
         return report
 
-    def _take(self, found: Iterable[Found], order: IngestOptions) -> IngestReport:
+    def _take(self, found: Iterable[Found], options: IngestOptions) -> IngestReport:
         self._tools.pressure.check_room("take a source in")
         everything: list[Found] = []
         for one in found:
@@ -249,8 +249,8 @@ class Sources(Noun):
             everything.append(one)
         turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
         if turns:
-            return chats.listen(everything, order, self._ear, self._caller.gate, self._tools)
-        report = ingest(everything, order, self._tools)
+            return chats.listen(everything, options, self._listener, self._caller.gate, self._tools)
+        report = ingest(everything, options, self._tools)
         # Whether something was stored without its vector: the next write pays for it.
         space = self._caller.space()
         self._caller.owing = space is None or bool(self._store.memories.unembedded(space, 0, 1))

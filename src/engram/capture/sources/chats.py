@@ -277,20 +277,20 @@ class ChatListener(Protocol):
 
 
 def listen(
-    found: Sequence[Found], order: IngestOptions, ear: ChatListener, gate: Gate, tools: Tools
+    found: Sequence[Found], options: IngestOptions, listener: ChatListener, gate: Gate, tools: Tools
 ) -> IngestReport:
     """Hear every message that the log does not know, and report on each."""
     found = [_checked(one) for one in found]
     items = (one for one in found if isinstance(one, Item))
-    turns = {item.origin: turn(item, order.scope, tools.clock.now()) for item in items}
-    known = _known({one.session for one in turns.values()}, order.scope, tools)
+    turns = {item.origin: turn(item, options.scope, tools.clock.now()) for item in items}
+    known = _known({one.session for one in turns.values()}, options.scope, tools)
     fresh = [one for one in turns.values() if (one.session, one.id) not in known]
-    heard = _rehearse(fresh, order, gate, tools) if order.dry else _hear(fresh, order, ear)
-    told = _Told([*heard], dry=order.dry)
+    heard = _rehearse(fresh, options, gate, tools) if options.dry else _hear(fresh, options, listener)
+    outcomes = _Outcomes([*heard], dry=options.dry)
     reports = (
-        one if isinstance(one, ItemReport) else told.of(one, turns[one.origin], known) for one in found
+        one if isinstance(one, ItemReport) else outcomes.of(one, turns[one.origin], known) for one in found
     )
-    return IngestReport(tuple(reports), order.dry)
+    return IngestReport(tuple(reports), options.dry)
 
 
 def _checked(one: Found) -> Found:
@@ -330,18 +330,20 @@ def _known(sessions: set[str], scope: Scope, tools: Tools) -> set[tuple[str, str
     }
 
 
-def _hear(turns: Sequence[Turn], order: IngestOptions, ear: ChatListener) -> Iterator[Observation]:
+def _hear(turns: Sequence[Turn], options: IngestOptions, listener: ChatListener) -> Iterator[Observation]:
     for start in range(0, len(turns), SLICE):
         part = turns[start : start + SLICE]
         check_cancelled()
-        yield ear.hear(part)
-        if order.progress is not None:
-            order.progress(start + len(part), len(turns))
+        yield listener.hear(part)
+        if options.progress is not None:
+            options.progress(start + len(part), len(turns))
     if turns:
-        yield ear.flush(scope=order.scope)
+        yield listener.flush(scope=options.scope)
 
 
-def _rehearse(turns: Sequence[Turn], order: IngestOptions, gate: Gate, tools: Tools) -> Iterator[Observation]:
+def _rehearse(
+    turns: Sequence[Turn], options: IngestOptions, gate: Gate, tools: Tools
+) -> Iterator[Observation]:
     """What hearing these turns would bring: everything is done but for the log, and taken back."""
     drafts: list[Draft] = []
     for _, group in groupby(turns, key=lambda one: one.session):
@@ -353,10 +355,10 @@ def _rehearse(turns: Sequence[Turn], order: IngestOptions, gate: Gate, tools: To
             drafts += reading.drafts
             yield Observation(captured=tuple(part), left_out=tuple(reading.left_out))
     for start in range(0, len(drafts), REHEARSED):
-        yield _tried(drafts[start : start + REHEARSED], order, tools)
+        yield _tried(drafts[start : start + REHEARSED], options, tools)
 
 
-def _tried(drafts: Sequence[Draft], order: IngestOptions, tools: Tools) -> Observation:
+def _tried(drafts: Sequence[Draft], options: IngestOptions, tools: Tools) -> Observation:
     good: list[Draft] = []
     left_out: list[LeftOut] = []
     for draft in drafts:
@@ -372,11 +374,11 @@ def _tried(drafts: Sequence[Draft], order: IngestOptions, tools: Tools) -> Obser
         raise DryRunRollback
 
     with suppress(DryRunRollback):
-        write(make_ready(good, tools), tools, order.actor, also)
+        write(make_ready(good, tools), tools, options.actor, also)
     return Observation(receipts=tuple(receipts), left_out=tuple(left_out))
 
 
-class _Told:
+class _Outcomes:
     """What was made of each message."""
 
     def __init__(self, heard: Sequence[Observation], *, dry: bool) -> None:

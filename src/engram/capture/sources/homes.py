@@ -44,10 +44,10 @@ _CONTEXT = re.compile(r"\s*\(([^()]*)\)\s*$")
 def engram_rs(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Told]:
     """The memories, facts and trash of an engram-rs database."""
     facts: dict[str, list[dict[str, Any]]] = {}
-    told = {str(fact.get("id")): fact for fact in tables.get("facts", ())}
-    for fact in told.values():
+    stored = {str(fact.get("id")): fact for fact in tables.get("facts", ())}
+    for fact in stored.values():
         parts = {name: str(fact.get(name) or "") for name in ("subject", "predicate", "object")}
-        after = told.get(str(fact.get("superseded_by")), {})
+        after = stored.get(str(fact.get("superseded_by")), {})
         ended = fact.get("valid_until") or after.get("valid_from") or after.get("created_at")
         spans = {"valid_from": moment(fact.get("valid_from")), "valid_to": moment(ended)}
         times = {name: at.isoformat() for name, at in spans.items() if at is not None}
@@ -105,69 +105,69 @@ def retention(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tol
 
 def mem0(data: Any) -> Iterator[Told]:
     """What mem0 exports: memories of several users, each in their own place, and relations."""
-    found = _listed(data, "results", "memories", "data")
-    people = _all(found, "user_id") - {""}
+    rows = _listed(data, "results", "memories", "data")
+    people = _all(rows, "user_id") - {""}
     links = data.get("relations") if isinstance(data, Mapping) else None
 
-    def read(one: Mapping[str, Any], number: int) -> Told:
-        if "relationship" in one and "memory" not in one:
-            target = one.get("target", one.get("destination"))
-            return _relation("mem0", one.get("source"), one.get("relationship"), target)
-        metadata = one.get("metadata")
-        deleted = one.get("deleted") or one.get("is_deleted") or one.get("event") == "DELETE"
-        named = {name: one[name] for name in ("user_id", "agent_id", "app_id", "actor_id") if one.get(name)}
+    def read(row: Mapping[str, Any], number: int) -> Told:
+        if "relationship" in row and "memory" not in row:
+            target = row.get("target", row.get("destination"))
+            return _relation("mem0", row.get("source"), row.get("relationship"), target)
+        metadata = row.get("metadata")
+        deleted = row.get("deleted") or row.get("is_deleted") or row.get("event") == "DELETE"
+        named = {name: row[name] for name in ("user_id", "agent_id", "app_id", "actor_id") if row.get(name)}
         return _clean(
-            f"mem0:{one.get('id') or number}",
-            one,
+            f"mem0:{row.get('id') or number}",
+            row,
             "id content:memory|data|text created_at modified_at:updated_at|created_at tags:categories"
             " expires_at:expiration_date session:run_id",
-            scope=_scope(user=one.get("user_id") if len(people) > 1 else "", agent=one.get("agent_id")),
+            scope=_scope(user=row.get("user_id") if len(people) > 1 else "", agent=row.get("agent_id")),
             status="archived" if deleted else "active",
-            confidence=one.get("score") if one.get("confidence") is None else one["confidence"],
+            confidence=row.get("score") if row.get("confidence") is None else row["confidence"],
             details={**named, "metadata": dict(metadata)}
             if isinstance(metadata, Mapping) and metadata
             else named,
         )
 
-    yield from _each("mem0", [*found, *(links if isinstance(links, list) else [])], read)
+    yield from _each("mem0", [*rows, *(links if isinstance(links, list) else [])], read)
 
 
 def zep(data: Any) -> Iterator[Told]:
     """Facts of Zep's graph with the time they held, and what it sums up of each node."""
     nodes = {
-        str(one.get("uuid")): one
-        for one in _listed(data, "nodes", "entities", bare=False)
-        if isinstance(one, Mapping)
+        str(row.get("uuid")): row
+        for row in _listed(data, "nodes", "entities", bare=False)
+        if isinstance(row, Mapping)
     }
     edges = _listed(data, "edges", "facts")
     users = _all(edges, "group_id", "user_id")
 
-    def read(one: Mapping[str, Any], number: int) -> Told:
-        ends = [nodes.get(str(one.get(f"{end}_node_uuid")), {}).get("name") for end in ("source", "target")]
-        over, predicate = one.get("invalid_at") or one.get("expired_at"), str(one.get("name") or "")
+    def read(row: Mapping[str, Any], number: int) -> Told:
+        ends = [nodes.get(str(row.get(f"{end}_node_uuid")), {}).get("name") for end in ("source", "target")]
+        over, predicate = row.get("invalid_at") or row.get("expired_at"), str(row.get("name") or "")
         fact = {"subject": ends[0], "predicate": predicate, "object": ends[1]}
         return _clean(
-            f"zep:{one.get('uuid') or number}",
-            one,
+            f"zep:{row.get('uuid') or number}",
+            row,
             "id:uuid content:fact created_at event_time:valid_at valid_from:valid_at confidence:rating",
             valid_to=over,
             status="superseded" if over else "active",
-            scope=_scope(user=one.get("group_id") or one.get("user_id")) if len(users) > 1 else None,
+            scope=_scope(user=row.get("group_id") or row.get("user_id")) if len(users) > 1 else None,
             category="fact",
             details={"facts": [fact]} if all(ends) and predicate else {},
         )
 
     yield from _each("zep", edges, read)
-    for one in nodes.values():
-        summary, name = label(one.get("summary")), label(one.get("name"))
+    for row in nodes.values():
+        summary, name = label(row.get("summary")), label(row.get("name"))
         if summary:
             yield _clean(
-                f"zep:{one.get('uuid')}",
-                one,
+                f"zep:{row.get('uuid')}",
+                row,
                 "id:uuid created_at",
                 content=about_whom(name, summary) if name else summary,
                 category="entity",
-                tags=[word for word in _words(one.get("labels")) if word != "Entity"],
+                tags=[word for word in _words(row.get("labels")) if word != "Entity"],
             )
 
 
@@ -179,26 +179,26 @@ def hindsight(data: Any) -> Iterator[Told]:
         "opinion": ("semantic", "preference"),
         "observation": ("semantic", "insight"),
     }
-    found = _listed(data, "units", "memory_units", "items", "memories", "results", "facts")
-    banks = _all(found, "bank_id", "agent_id")
+    rows = _listed(data, "units", "memory_units", "items", "memories", "results", "facts")
+    banks = _all(rows, "bank_id", "agent_id")
 
-    def read(one: Mapping[str, Any], number: int) -> Told:
-        kind, category = kinds.get(str(one.get("fact_type") or one.get("type")), ("semantic", "fact"))
-        entities, links = one.get("entities"), one.get("links")
+    def read(row: Mapping[str, Any], number: int) -> Told:
+        kind, category = kinds.get(str(row.get("fact_type") or row.get("type")), ("semantic", "fact"))
+        entities, links = row.get("entities"), row.get("links")
         names = entities.split(",") if isinstance(entities, str) else entities
-        details: Record = {"context": label(one.get("context"))} if one.get("context") else {}
-        details |= {"document": str(one["document_id"])} if one.get("document_id") else {}
+        details: Record = {"context": label(row.get("context"))} if row.get("context") else {}
+        details |= {"document": str(row["document_id"])} if row.get("document_id") else {}
         details |= {"entities": [_name(name) for name in names]} if names and isinstance(names, list) else {}
         return _clean(
-            f"hindsight:{one.get('id') or number}",
-            one,
+            f"hindsight:{row.get('id') or number}",
+            row,
             "id content:text|content created_at:mentioned_at|created_at|occurred_start"
             " event_time:occurred_start|event_date tags",
             kind=kind,
             category=category,
-            confidence=one.get("confidence_score", one.get("confidence")),
-            valid_to=one.get("occurred_end") if kind == "episodic" else None,
-            scope=_scope(agent=one.get("bank_id") or one.get("agent_id")) if len(banks) > 1 else None,
+            confidence=row.get("confidence_score", row.get("confidence")),
+            valid_to=row.get("occurred_end") if kind == "episodic" else None,
+            scope=_scope(agent=row.get("bank_id") or row.get("agent_id")) if len(banks) > 1 else None,
             details=details,
             edges=[
                 {
@@ -211,7 +211,7 @@ def hindsight(data: Any) -> Iterator[Told]:
             ],
         )
 
-    yield from _each("hindsight", found, read)
+    yield from _each("hindsight", rows, read)
 
 
 def letta(data: Any) -> Iterator[Told]:
@@ -226,21 +226,21 @@ def letta(data: Any) -> Iterator[Told]:
         if isinstance(data, Mapping) and agent is not data:
             own = set(map(str, agent.get("block_ids") or ()))
             blocks += [
-                one
-                for one in _listed(data, "blocks", bare=False)
-                if isinstance(one, Mapping) and (str(one.get("id")) in own or not (own or several))
+                row
+                for row in _listed(data, "blocks", bare=False)
+                if isinstance(row, Mapping) and (str(row.get("id")) in own or not (own or several))
             ]
         for block in blocks:
             if isinstance(block, Mapping):
                 yield from _block(block, place)
     archival = _listed(data, "passages", "archival_memory", "archival", bare=isinstance(data, list))
-    for number, one in enumerate(archival, 1):
-        if isinstance(one, Mapping) and (one.get("text") or one.get("content")):
+    for number, row in enumerate(archival, 1):
+        if isinstance(row, Mapping) and (row.get("text") or row.get("content")):
             yield _clean(
-                f"letta:{one.get('id') or number}",
-                one,
+                f"letta:{row.get('id') or number}",
+                row,
                 "id content:text|content created_at:created_at|timestamp tags",
-                details=one["metadata"] if isinstance(one.get("metadata"), Mapping) else {},
+                details=row["metadata"] if isinstance(row.get("metadata"), Mapping) else {},
             )
 
 
@@ -269,8 +269,8 @@ def _block(block: Mapping[str, Any], place: Record | None) -> Iterator[Told]:
 
 def ours(data: Any) -> Iterator[Told]:
     """Records as `export` writes them, or anything with a `content`."""
-    found = _listed(data, *_LISTS) or [data]
-    yield from _each("engram", found, lambda one, at: {**one, "origin": f"engram:{one.get('id') or at}"})
+    rows = _listed(data, *_LISTS) or [data]
+    yield from _each("engram", rows, lambda row, at: {**row, "origin": f"engram:{row.get('id') or at}"})
 
 
 # ---------------------------------------------------------------- the MCP memory server
@@ -278,14 +278,14 @@ def ours(data: Any) -> Iterator[Told]:
 
 def graph(data: Any) -> Iterator[Told]:
     """Entities with their observations and relations, as the MCP memory server keeps them."""
-    for number, one in enumerate(data, 1):
-        if not isinstance(one, Mapping):
+    for number, row in enumerate(data, 1):
+        if not isinstance(row, Mapping):
             yield unreadable(f"mcp-memory:{number}", number, "it is no object.")
-        elif one.get("type") == "relation" or "relationType" in one:
-            yield _relation("mcp-memory", one.get("from"), one.get("relationType"), one.get("to"))
+        elif row.get("type") == "relation" or "relationType" in row:
+            yield _relation("mcp-memory", row.get("from"), row.get("relationType"), row.get("to"))
         else:
-            name, kind = label(one.get("name")), label(one.get("entityType"))
-            told = one.get("observations")
+            name, kind = label(row.get("name")), label(row.get("entityType"))
+            told = row.get("observations")
             if not name or not isinstance(told, list):
                 yield unreadable(
                     f"mcp-memory:{number}", number, "it is no entity with a name and observations."
@@ -437,19 +437,17 @@ def _at(row: Mapping[str, Any], path: str) -> Any:
 # ---------------------------------------------------------------- shared
 
 
-def _each(
-    system: str, found: Sequence[Any], read: Callable[[Mapping[str, Any], int], Told]
-) -> Iterator[Told]:
+def _each(system: str, rows: Sequence[Any], read: Callable[[Mapping[str, Any], int], Told]) -> Iterator[Told]:
     """What each object comes to; what is none cannot be read."""
-    for number, one in enumerate(found, 1):
-        is_object = isinstance(one, Mapping)
-        yield read(one, number) if is_object else unreadable(f"{system}:{number}", number, "it is no object.")
+    for number, row in enumerate(rows, 1):
+        is_object = isinstance(row, Mapping)
+        yield read(row, number) if is_object else unreadable(f"{system}:{number}", number, "it is no object.")
 
 
-def _all(found: Sequence[Any], *names: str) -> set[str]:
+def _all(rows: Sequence[Any], *names: str) -> set[str]:
     """What the objects say under the first of these names that they have."""
     return {
-        str(_taken(one, f"name:{'|'.join(names)}")["name"] or "") for one in found if isinstance(one, Mapping)
+        str(_taken(row, f"name:{'|'.join(names)}")["name"] or "") for row in rows if isinstance(row, Mapping)
     }
 
 
@@ -569,7 +567,7 @@ def has_words(data: Any) -> bool:
 def _first(data: Any) -> Mapping[str, Any]:
     """The first record of a document, which may be one itself."""
     alone: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-    return next((one for one in _listed(data, *_LISTS) if isinstance(one, Mapping)), alone)
+    return next((row for row in _listed(data, *_LISTS) if isinstance(row, Mapping)), alone)
 
 
 _LISTS = ("edges", "facts", "units", "memory_units", "items", "results", "memories", "data", "passages")

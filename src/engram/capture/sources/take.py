@@ -164,15 +164,15 @@ def revise(
     mine = _mine(unit, old, owns)
     by_hash = {memory.content_hash: memory for memory in mine}
     pairs: list[tuple[PreparedDraft, Memory | None]] = []
-    for one in statements:
-        match = by_hash.pop(one.memory.content_hash, None)
+    for statement in statements:
+        match = by_hash.pop(statement.memory.content_hash, None)
         if match is not None:
             mine.remove(match)
-        pairs.append((one, match))
+        pairs.append((statement, match))
     settled = []
-    for one, match in pairs:
+    for statement, match in pairs:
         former = match or (mine.pop(0) if mine else None)
-        settled.append(_settled(unit, former, one, tools))
+        settled.append(_settled(unit, former, statement, tools))
     for memory in mine:
         archive(unit, memory, tools)
     return settled
@@ -187,20 +187,22 @@ def archive(unit: Unit, memory: Memory, tools: Tools) -> None:
 
 def _mine(unit: Unit, old: Sequence[str], owns: Owns) -> list[Memory]:
     found = (unit.get(memory_id) for memory_id in dict.fromkeys(old))
-    return [one for one in found if one is not None and one.status is Status.ACTIVE and owns(one)]
+    return [
+        memory for memory in found if memory is not None and memory.status is Status.ACTIVE and owns(memory)
+    ]
 
 
-def _settled(unit: Unit, former: Memory | None, one: PreparedDraft, tools: Tools) -> RevisedItem:
+def _settled(unit: Unit, former: Memory | None, statement: PreparedDraft, tools: Tools) -> RevisedItem:
     if former is None:
-        return RevisedItem.of(settle(unit, one, New()))
-    same = unit.same_content(one.memory.content_hash, one.memory.scope)
+        return RevisedItem.of(settle(unit, statement, New()))
+    same = unit.same_content(statement.memory.content_hash, statement.memory.scope)
     if same is not None and same.id != former.id:
         archive(unit, former, tools)
-        return RevisedItem.of(settle(unit, one, New()))
-    now = _rewritten(former, one.memory)
-    unit.change(now, Verb.UPDATED, CHANGED, findable=one.findable)
-    if one.vector is not None and now.content != former.content:
-        unit.embed(now.id, one.vector)
+        return RevisedItem.of(settle(unit, statement, New()))
+    now = _rewritten(former, statement.memory)
+    unit.change(now, Verb.UPDATED, CHANGED, findable=statement.findable)
+    if statement.vector is not None and now.content != former.content:
+        unit.embed(now.id, statement.vector)
     return RevisedItem(now.id, Fate.UPDATED, CHANGED)
 
 
@@ -272,17 +274,17 @@ class _Work:
     report: ItemReport | None = None
 
 
-def ingest(found: Iterable[Found], order: IngestOptions, tools: Tools) -> IngestReport:
+def ingest(found: Iterable[Found], options: IngestOptions, tools: Tools) -> IngestReport:
     """Take in everything that a reader found. Turns have a way of their own and must not come here."""
-    run = _Run(order, tools)
+    run = _Run(options, tools)
     return run.take(list(found))
 
 
 class _Run:
     """One source being taken in."""
 
-    def __init__(self, order: IngestOptions, tools: Tools) -> None:
-        self.order, self.tools = order, tools
+    def __init__(self, options: IngestOptions, tools: Tools) -> None:
+        self.options, self.tools = options, tools
         self.taken: set[str] = set()
         """Memories that some item of this run has made its own."""
         self.shared: set[str] = set()
@@ -300,28 +302,28 @@ class _Run:
         plan = compare(items, self._known())
         self._find_shared(plan)
         reports = self._settled_already(plan)
-        size = max(SLICE, REHEARSED) if self.order.dry else SLICE
+        size = max(SLICE, REHEARSED) if self.options.dry else SLICE
         for part in _slices([*((item, None) for item in plan.new), *plan.changed], size):
             works = [_Work(item, former) for item, former in part]
             self._write(works)
-            reports |= {work.item.origin: self._told(work) for work in works}
-            self._tell(len(works))
+            reports |= {work.item.origin: self._report_of(work) for work in works}
+            self._count(len(works))
         gone = self._finish(plan)
-        return IngestReport((*_in_order(found, reports), *gone), self.order.dry)
+        return IngestReport((*_in_order(found, reports), *gone), self.options.dry)
 
     # ------------------------------------------------------------ what is known
 
     def _known(self) -> dict[str, KnownItem]:
-        if not self.order.beginning:
+        if not self.options.beginning:
             return {}
-        return grouped(self.tools.store.origins.known(self.order.scope, self.order.beginning))
+        return grouped(self.tools.store.origins.known(self.options.scope, self.options.beginning))
 
     def _find_shared(self, plan: ChangePlan) -> None:
         """Memories with another origin than the items that changed or went."""
         if not plan.changed and not plan.gone:
             return
         touched = {one.origin for _, one in plan.changed} | {one.origin for one in plan.gone}
-        everything = grouped(self.tools.store.origins.known(self.order.scope, ""))
+        everything = grouped(self.tools.store.origins.known(self.options.scope, ""))
         self.shared = {
             memory_id
             for origin, one in everything.items()
@@ -337,7 +339,7 @@ class _Run:
         return owns
 
     def _settled_already(self, plan: ChangePlan) -> dict[str, ItemReport]:
-        self._tell(len(plan.same) + len(plan.moved) + len(plan.twice))
+        self._count(len(plan.same) + len(plan.moved) + len(plan.twice))
         reports: dict[str, ItemReport] = {}
         for item, known in (*plan.same, *plan.moved):
             ids = tuple(known.memories.values())
@@ -361,13 +363,13 @@ class _Run:
                 self._revise(unit, work)
             for work in (*others, *direct):
                 self._keep_origins(unit, work)
-            if self.order.dry:
+            if self.options.dry:
                 raise DryRunRollback
 
         if not fresh and not direct:
             return
         try:
-            write(fresh, self.tools, self.order.actor, also)
+            write(fresh, self.tools, self.options.actor, also)
         except DryRunRollback:
             self.hashes |= {one.memory.content_hash for work in works for one in work.prepared}
 
@@ -391,7 +393,7 @@ class _Run:
         for draft in drafts:
             try:
                 good = screen(self._placed(draft))
-                self.order.check(good.scope)
+                self.options.check(good.scope)
                 work.drafts.append(good)
             except (InvalidInput, AccessDenied) as error:
                 faults.append(error)
@@ -402,16 +404,16 @@ class _Run:
 
     def _placed(self, draft: Draft) -> Draft:
         """Where a draft goes: to the place asked for, or its own."""
-        tags = tuple(dict.fromkeys((*self.order.tags, *draft.tags)))[:TAG_LIMIT]
+        tags = tuple(dict.fromkeys((*self.options.tags, *draft.tags)))[:TAG_LIMIT]
         # What was written in the default place says nothing of where it is read.
-        own = draft.scope not in (HERE, Scope()) and not self.order.moved
-        scope = draft.scope if own else self.order.scope
+        own = draft.scope not in (HERE, Scope()) and not self.options.moved
+        scope = draft.scope if own else self.options.scope
         return replace(draft, scope=scope, tags=tags)
 
     def _recognise(self, work: _Work) -> None:
         """A dry run says of what an earlier slice held what a real run would find out by itself."""
         known = bool(work.prepared) and all(one.memory.content_hash in self.hashes for one in work.prepared)
-        if self.order.dry and known and work.known is None:
+        if self.options.dry and known and work.known is None:
             work.report = _report(work.item, Fate.REINFORCED, "the same words again")
             work.prepared = []
 
@@ -422,7 +424,7 @@ class _Run:
         self.taken |= {one.memory for one in work.settled}
 
     def _keep_origins(self, unit: Unit, work: _Work) -> None:
-        scope, item = self.order.scope, work.item
+        scope, item = self.options.scope, work.item
         kept = [nth(item.origin, place) for place in range(len(work.settled))]
         self.kept.update(kept)
         if work.known:
@@ -434,7 +436,7 @@ class _Run:
 
     def _finish(self, plan: ChangePlan) -> list[ItemReport]:
         """Follow what moved, and put away what is gone."""
-        gone = plan.gone if self.order.whole else []
+        gone = plan.gone if self.options.whole else []
         reports: list[ItemReport] = []
 
         def work(unit: Unit) -> None:
@@ -442,22 +444,22 @@ class _Run:
             former = [*(known for _, known in plan.moved), *gone]
             left = {origin for known in former for origin in known.memories}
             # A place that was left may have been taken by another item of this run.
-            unit.remove_origins(self.order.scope, sorted(left - self.kept))
+            unit.remove_origins(self.options.scope, sorted(left - self.kept))
             for item, known in plan.moved:
                 for place, memory_id in enumerate(known.memories.values()):
-                    unit.set_origin(memory_id, self.order.scope, nth(item.origin, place), item.digest)
-            if self.order.dry:
+                    unit.set_origin(memory_id, self.options.scope, nth(item.origin, place), item.digest)
+            if self.options.dry:
                 raise DryRunRollback
 
         if gone or plan.moved:
             with suppress(DryRunRollback):
-                self.tools.store.write(work, self.order.actor)
+                self.tools.store.write(work, self.options.actor)
         return reports
 
     def _remove(self, unit: Unit, known: KnownItem) -> ItemReport:
         ids = tuple(dict.fromkeys(known.memories.values()))
         memories = [memory for memory_id in ids if (memory := unit.get(memory_id)) is not None]
-        owns = self._owns(self.order.source)
+        owns = self._owns(self.options.source)
         ours = [one for one in memories if owns(one)]
         for memory in ours:
             if memory.status is Status.ACTIVE:
@@ -468,20 +470,20 @@ class _Run:
 
     # ------------------------------------------------------------ the report
 
-    def _told(self, work: _Work) -> ItemReport:
+    def _report_of(self, work: _Work) -> ItemReport:
         if work.report is not None:
             return work.report
         if not work.settled:
             return _report(work.item, Fate.REMOVED, "nothing in it is worth keeping now")
         first = next((one for one in work.settled if one.fate is not Fate.REINFORCED), work.settled[0])
-        dry = self.order.dry
+        dry = self.options.dry
         ids = tuple(one.memory for one in work.settled if not (dry and one.fate in MADE))
         return replace(_report(work.item, first.fate, first.because), memories=ids)
 
-    def _tell(self, more: int) -> None:
+    def _count(self, more: int) -> None:
         self.done += more
-        if self.order.progress is not None and more:
-            self.order.progress(self.done, self.total)
+        if self.options.progress is not None and more:
+            self.options.progress(self.done, self.total)
 
 
 def _goes_directly(work: _Work) -> bool:
