@@ -154,17 +154,10 @@ class RecallConfig:
         1.0, 0, 10, "weight of the cosine, for each standard deviation above the noise", "measured"
     )
     relevance_floor: float = number(
-        0.26,
-        0,
-        1,
-        "relevance that lets a memory in by itself; other evidence may do so below it",
-        "measured",
+        0.26, 0, 1, "relevance that lets a memory in by itself; other evidence may do so below it", "measured"
     )
     stale: str = choice(
-        "weigh",
-        ("weigh", "leave out"),
-        "whether stale memories count less, or are not shown",
-        "files",
+        "weigh", ("weigh", "leave out"), "whether stale memories count less, or are not shown", "files"
     )
     cold: str = choice(
         "as the rest",
@@ -679,10 +672,7 @@ def own_folder(kind: Literal["config", "data"]) -> Path:
     return platformdirs.user_config_path("engram", appauthor=False)
 
 
-_FOLDERS: Final = {
-    "config": ("XDG_CONFIG_HOME", ".config"),
-    "data": ("XDG_DATA_HOME", ".local/share"),
-}
+_FOLDERS: Final = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
 
 
 def own_settings() -> Path | None:

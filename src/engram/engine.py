@@ -122,11 +122,7 @@ class Engram(Nouns, VerbsBefore):
         return receipts[0]
 
     def remember_many(
-        self,
-        drafts: Iterable[Given],
-        *,
-        partial: bool = False,
-        progress: Callable[[int], None] | None = None,
+        self, drafts: Iterable[Given], *, partial: bool = False, progress: Callable[[int], None] | None = None
     ) -> Results:
         """Keep many statements: all or none; with `partial` each good one, and a refusal for each other.
 

@@ -217,10 +217,7 @@ class Facts(Noun):
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
         view, now = View(self._caller.access, Filters()), self._tools.clock.now()
         find = self._store.facts.find
-        claims = [
-            *find(FactQuery(subjects=names), view, limit),
-            *find(FactQuery(objects=names), view, limit),
-        ]
+        claims = [*find(FactQuery(subjects=names), view, limit), *find(FactQuery(objects=names), view, limit)]
         return [claim for claim in claims if holds(claim, now)]
 
     def _meant(self, memory: Memory, fact: Fact | None) -> Fact:

@@ -403,12 +403,7 @@ class Maintenance(Noun):
             return undo(StepContext(tools, run), self._caller.actor)
 
     def drift(
-        self,
-        directory: str = "",
-        *,
-        apply: bool = False,
-        limit: int = 1_000,
-        scope: Scope | None = None,
+        self, directory: str = "", *, apply: bool = False, limit: int = 1_000, scope: Scope | None = None
     ) -> DriftReport:
         """Check what memories claim about files, symbols, versions and addresses against a directory.
 

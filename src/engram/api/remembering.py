@@ -84,11 +84,7 @@ class Listening(Noun):
         self._lock = Lock()
 
     def words(
-        self,
-        user: str | None,
-        assistant: str | None,
-        setting: TalkSetting,
-        message_id: str = "",
+        self, user: str | None, assistant: str | None, setting: TalkSetting, message_id: str = ""
     ) -> list[Turn]:
         """Turns from one exchange in plain words."""
         own = message_id or uuid.uuid4().hex

@@ -206,13 +206,7 @@ class Session:
     """What lives between the turns of one conversation. Any thread may use it; turns may run side by side."""
 
     def __init__(
-        self,
-        parts: SessionServices,
-        id: str,
-        agent: str,
-        model: str,
-        scope: Scope,
-        ties: Ties,
+        self, parts: SessionServices, id: str, agent: str, model: str, scope: Scope, ties: Ties
     ) -> None:
         self._id, self._agent, self._model, self._scope = id, agent, model, scope
         self._timezone = ""

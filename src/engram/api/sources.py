@@ -198,12 +198,7 @@ class Sources(Noun):
     # ------------------------------------------------------------ below
 
     def _options(
-        self,
-        scope: Scope | None,
-        tags: Sequence[str],
-        *,
-        dry: bool,
-        progress: Progress | None = None,
+        self, scope: Scope | None, tags: Sequence[str], *, dry: bool, progress: Progress | None = None
     ) -> IngestOptions:
         place = self._caller.access.scope if scope is None else scope
         self._caller.check_write(place)

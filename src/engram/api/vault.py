@@ -189,11 +189,7 @@ def remove_vault(path: str, *, key: bytes | str | None = None) -> None:
 
 
 def rotate_vault(
-    path: str,
-    *,
-    key: bytes | str | None = None,
-    passphrase: str = "",
-    new_key: bytes | str | None = None,
+    path: str, *, key: bytes | str | None = None, passphrase: str = "", new_key: bytes | str | None = None
 ) -> str:
     """Give a vault another key; the old one opens neither the file nor what is sealed in it any more.
 

@@ -100,12 +100,7 @@ def _synthesis(context: StepContext, memory: Memory, other: Memory) -> tuple[Eff
     if words is None:
         return ()
     draft = Draft(
-        words,
-        category="insight",
-        kind=Kind.SEMANTIC,
-        tags=(SYNTHESIS,),
-        confidence=0.5,
-        scope=memory.scope,
+        words, category="insight", kind=Kind.SEMANTIC, tags=(SYNTHESIS,), confidence=0.5, scope=memory.scope
     )
     add, edges = context.derived(draft, "bridge", [memory.id, other.id])
     return (add, *edges)

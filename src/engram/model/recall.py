@@ -74,8 +74,7 @@ class RecallOptions(TypedDict, total=False):
         bool, Says("Show why each hit stands where it stands, and what was left out.", default=False)
     ]
     include_archived: Annotated[
-        bool,
-        Says("Look among archived memories too.", default=False, flags="--archived", for_agents=True),
+        bool, Says("Look among archived memories too.", default=False, flags="--archived", for_agents=True)
     ]
     as_of: Annotated[
         datetime | str | None, Says("What was believed then, in the words of that time.", for_agents=True)

@@ -206,11 +206,7 @@ def without_words(
         return kept, (), without_values(memory.content)
     left = names.entities(kept.content)
     told = spoken_of(kept.content, said_at(memory), left)
-    return (
-        replace(kept, entities=tuple(dict.fromkeys(one.name for one in left)), metadata=told),
-        left,
-        "",
-    )
+    return (replace(kept, entities=tuple(dict.fromkeys(one.name for one in left)), metadata=told), left, "")
 
 
 def _priority(draft: Draft, usual: Priority, tools: Tools) -> Priority:

@@ -363,7 +363,7 @@ _RUST = _grammar(
         (
             r"(?:    )?pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern\s+\"C\")\s+)*"
             r"(?:fn|struct|enum|trait|type|union)\s+(?P<name>\w+)"
-        ),
+        )
     ],
     [r"(?:pub\s+)?use\s+([\w:]+)"],
 )

@@ -254,12 +254,7 @@ def merged(parts: Sequence[Segment]) -> Segment:
     gone = np.concatenate([part.gone for part in parts])
     if len(gone):
         gone = np.setdiff1d(np.unique(gone), columns["keys"])
-    return Segment(
-        **columns,
-        owners=np.concatenate(owners),
-        gone=gone,
-        **_inverted(words),
-    )
+    return Segment(**columns, owners=np.concatenate(owners), gone=gone, **_inverted(words))
 
 
 def _count(
