@@ -237,26 +237,26 @@ def read_triggers(caller: CallerContext, root: Path, setup: Setup, state: Folder
 
 def take_triggers(triggers: Triggers, told: list[Any], *, may_remove: bool) -> None:
     """Keep the triggers that a file tells; with `may_remove` those it no longer tells go."""
-    there = {frozenset(word.lower() for word in one.words): one for one in triggers.list()}
-    wanted = {}
-    for one in told:
-        if (
-            isinstance(one, Mapping)
-            and isinstance(one.get("patterns"), list)
-            and isinstance(one.get("load"), list)
-        ):
-            wanted[frozenset(str(word).lower() for word in one["patterns"])] = one
+    there = {frozenset(word.lower() for word in trigger.words): trigger for trigger in triggers.list()}
+    wanted = {words: one for words, one in _by_words(told).items() if isinstance(one.get("load"), list)}
     for words, one in wanted.items():
-        pages_ = [_page(str(page)) for page in one["load"]]
+        pages = [_page(str(page)) for page in one["load"]]
         with suppress(EngramError):
             if words not in there:
-                triggers.add([str(word) for word in one["patterns"]], pages_)
-            elif tuple(pages_) != there[words].pages:
-                triggers.update(there[words].id, pages=pages_)
+                triggers.add([str(word) for word in one["patterns"]], pages)
+            elif tuple(pages) != there[words].pages:
+                triggers.update(there[words].id, pages=pages)
     for words, trigger in there.items():
         if may_remove and words not in wanted:
             with suppress(EngramError):
                 triggers.remove(trigger.id)
+
+
+def _by_words(told: Any) -> dict[frozenset[str], Mapping[str, Any]]:
+    """The triggers that a file tells, by their words; what is none is passed over."""
+    rows = (one for one in (told if isinstance(told, list) else ()) if isinstance(one, Mapping))
+    listed = (one for one in rows if isinstance(one.get("patterns"), list))
+    return {frozenset(str(word).lower() for word in one["patterns"]): one for one in listed}
 
 
 def _page(path: str) -> str:
@@ -274,20 +274,12 @@ def _page(path: str) -> str:
 
 
 def _written(triggers: list[Trigger], told: Any) -> list[dict[str, Any]]:
-    before = {
-        frozenset(str(word).lower() for word in one["patterns"]): one
-        for one in (told if isinstance(told, list) else ())
-        if isinstance(one, Mapping) and isinstance(one.get("patterns"), list)
-    }
+    before = _by_words(told)
     lines = []
     for trigger in triggers:
-        mark = frozenset(word.lower() for word in trigger.words)
-        kept = before.get(mark)
-        lines.append(
-            dict(kept)
-            if kept
-            else {"patterns": list(trigger.words), "load": [_path(page) for page in trigger.pages]}
-        )
+        own = {"patterns": list(trigger.words), "load": [_path(page) for page in trigger.pages]}
+        kept = before.get(frozenset(word.lower() for word in trigger.words))
+        lines.append(dict(kept) if kept else own)
     return lines
 
 
