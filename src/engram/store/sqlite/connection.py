@@ -289,6 +289,7 @@ def translated(path: str, waited_s: float) -> Iterator[None]:
 # Asking the database: a statement and its named values come in, lines come out.
 #
 # The binding types each value as anything SQLite can hold; what a column holds is known from the schema.
+# A statement that fits on a line stands where it is asked; a longer one at the top of its module.
 
 
 Db = apsw.Connection
