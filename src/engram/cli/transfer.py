@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -34,7 +35,6 @@ from engram.workspace.layouts import LAYOUTS, LEDGER
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.text import Text
 
     from engram.api.workspace_reading import SyncConflict, SyncReport
     from engram.engine import Engram
@@ -53,6 +53,7 @@ DRAWN_BY_ENGINE = "engine"
 """Relations of this origin come back by themselves: the engine draws them anew from what it reads."""
 
 Line = tuple[int, Mapping[str, Any], Draft]
+NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass
@@ -124,16 +125,11 @@ def _import_from(run: CommandRun, path: Path, system: str, mapping: Mapping[str,
             progress=lambda now, _: counting.reach(now, None),
         )
     value = {"dry_run": dry, "system": report.format, **report.counts, "related": report.related}
-    counts = [f"{count:,} {name}" for name, count in report.counts.items()]
-    counts += [counted(report.related, "relation")] if report.related else []
     title = f"checked as {report.format}, nothing was stored:" if dry else f"moved in from {report.format}:"
     back = [f"`engram undo {report.run}` takes it back as a whole"] if report.run else []
-    for item in () if run.json else report.refused[:REFUSALS_SHOWN]:
-        click.echo(f"{item.origin}: error {item.code}: {item.reason}", err=True)
-    message = done(title, " · ".join(counts) or "nothing found")
+    message = done(title, _counts_line(report.counts, report.related) or "nothing found")
     tell(run, {**value, "run": report.run, "items": plain(report.items)}, message, *back)
-    if report.refused:
-        raise click.exceptions.Exit(BAD_INPUT)
+    _leave_if_refused(run, [f"{item.origin}: error {item.code}: {item.reason}" for item in report.refused])
 
 
 def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_was: bool) -> None:
@@ -156,11 +152,13 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
         counts = {name: report.counts[name] for name in names}
         rest = {"related": report.related, "skipped": report.skipped, "refused": report.refused}
         value = {"dry_run": dry_run, **counts, **rest}
-    if not run.json:
-        _tell_refused(report)
-    tell(run, value, _summary_line(report), quiet=())
-    if report.refused:
-        raise click.exceptions.Exit(BAD_INPUT)
+    more = {"skipped (not active)": report.skipped, "refused": len(report.refused)}
+    counts = _counts_line(report.counts, report.related, more)
+    title = "checked, nothing was stored:" if dry_run else "imported:"
+    tell(run, value, done(title, counts or "no lines"), quiet=())
+    _leave_if_refused(
+        run, ["line {line}: error {code}: {message}".format(**refusal) for refusal in report.refused]
+    )
 
 
 def _import_as_it_was(run: CommandRun, source: IO[bytes], report: ImportReport) -> None:
@@ -256,20 +254,23 @@ def _edges(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield edge
 
 
-def _tell_refused(report: ImportReport) -> None:
-    for refusal in report.refused[:REFUSALS_SHOWN]:
-        click.echo(f"line {refusal['line']}: error {refusal['code']}: {refusal['message']}", err=True)
-    if len(report.refused) > REFUSALS_SHOWN:
-        click.echo(f"and {len(report.refused) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
+def _counts_line(counts: Mapping[str, int], related: int, more: Mapping[str, int] = NO_COUNTS) -> str:
+    """How many lines came to what, and how many relations were drawn; what did not happen is left out."""
+    relations = {"relation" if related == 1 else "relations": related}
+    pairs = (*counts.items(), *relations.items(), *more.items())
+    return " · ".join(f"{count:,} {name}" for name, count in pairs if count)
 
 
-def _summary_line(report: ImportReport) -> Text:
-    counts = [f"{count:,} {name}" for name, count in report.counts.items() if count]
-    counts += [counted(report.related, "relation")] if report.related else []
-    counts += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
-    counts += [f"{len(report.refused):,} refused"] if report.refused else []
-    title = "checked, nothing was stored:" if report.dry else "imported:"
-    return done(title, " · ".join(counts) or "no lines")
+def _leave_if_refused(run: CommandRun, refusals: Sequence[str]) -> None:
+    """Tell a person what was not taken, and end with the exit code of bad input."""
+    if not refusals:
+        return
+    if not run.json:
+        for refusal in refusals[:REFUSALS_SHOWN]:
+            click.echo(refusal, err=True)
+        if len(refusals) > REFUSALS_SHOWN:
+            click.echo(f"and {len(refusals) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
+    raise click.exceptions.Exit(BAD_INPUT)
 
 
 @command("export")

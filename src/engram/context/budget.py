@@ -74,9 +74,9 @@ def find_model(name: str, own: str = "") -> LanguageModel:
     parts = _parts(name)
     for entries in (_own(own), shipped()):
         for start in range(len(parts)):
-            entry = _longest(parts[start:], entries)
-            if entry is not None:
-                return replace(entry, name=name)
+            for end in range(len(parts), start, -1):
+                if (entry := entries.get(parts[start:end])) is not None:
+                    return replace(entry, name=name)
     return replace(UNKNOWN, name=name)
 
 
@@ -91,11 +91,6 @@ def _parts(name: str) -> Parts:
     (('llama', '3', '3', '70', 'b'), ('llama', '3', '3', '70', 'b'), ('glm', '5', '2'))
     """
     return tuple(_PART.findall(_DOTTED.sub(".", name.casefold())))
-
-
-def _longest(parts: Parts, entries: Mapping[Parts, LanguageModel]) -> LanguageModel | None:
-    entries_found = (entries.get(parts[:length]) for length in range(len(parts), 0, -1))
-    return next((entry for entry in entries_found if entry is not None), None)
 
 
 @cache
@@ -140,16 +135,13 @@ def _entry(provider: str, name: str, values: Mapping[str, Any], where: str) -> L
         kind = _TYPES.get(key)
         if kind is None or not isinstance(value, kind | int if kind is float else kind):
             raise ConfigError(f"In {where} {name} has {key} = {value!r}; known are: {', '.join(_TYPES)}.")
-    if values.get("tokenizer", "o200k") not in tokens.families() or min(_sizes(values)) < 1:
+    sizes = [values[key] for key in ("window", "output", "caution") if key in values]
+    if values.get("tokenizer", "o200k") not in tokens.families() or any(size < 1 for size in sizes):
         raise ConfigError(
             f"In {where} {name} needs sizes above zero and one of: {', '.join(tokens.families())}."
         )
     own = {key: value for key, value in values.items() if key in {f.name for f in fields(LanguageModel)}}
     return LanguageModel(name, provider=provider, family=name, **own)
-
-
-def _sizes(values: Mapping[str, Any]) -> tuple[float, ...]:
-    return tuple(values[key] for key in ("window", "output", "caution") if key in values) or (1,)
 
 
 # ---------------------------------------------------------------- ruler

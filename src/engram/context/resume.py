@@ -314,7 +314,10 @@ def resume(request: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
     now = tools.here()
     head = f"# Resume {now:%Y-%m-%d}\n{NOTE}"
     gathered = gather(request.view, request.workspace, tools)
-    wanted = {name: _section(name, memories, request.form) for name, memories in gathered.items()}
+    wanted = {}
+    for name, memories in gathered.items():
+        items = tuple(DocumentItem((memory.id,), _lines(memory, request.form)) for memory in memories)
+        wanted[name] = DocumentSection(name, f"\n## {SECTIONS[name].title}", items)
     sizes = {name: LAYOUT.size(section) for name, section in wanted.items()}
     rooms = allot(sizes, max(0, request.budget - len(head)))
     sections = [
@@ -325,11 +328,6 @@ def resume(request: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
     text = "\n".join((head, *(section.text for section in sections if section.text)))
     kept = tuple(section for section in sections if section.text or section.left_out)
     return Resume(text if len(text) <= request.budget else "", kept, request.budget, request.form, now)
-
-
-def _section(name: str, memories: Iterable[Memory], form: str) -> DocumentSection:
-    items = tuple(DocumentItem((memory.id,), _lines(memory, form)) for memory in memories)
-    return DocumentSection(name, f"\n## {SECTIONS[name].title}", items)
 
 
 def _lines(memory: Memory, form: str) -> tuple[str, ...]:

@@ -175,7 +175,8 @@ class ModelAdvisor:
         reasons = [self._resting.why(model) for model in models]
         if all(reasons):
             return Health(ok=False, detail=next(iter(reasons), "no model is configured"))
-        if not self._was_well():
+        was_well = self._well_at is not None and self._clock.monotonic() - self._well_at < self._config.rest_s
+        if not was_well:
             problem = self._client.probe(min(self._config.timeout_s, PROBE_SECONDS))
             if problem is not None:
                 self._resting.begin(EVERY, problem.reason)
@@ -259,10 +260,6 @@ class ModelAdvisor:
         if isinstance(value, Bad):
             return value, CallOutcome.UNUSABLE, UNUSABLE
         return value, good, ""
-
-    def _was_well(self) -> bool:
-        at = self._well_at
-        return at is not None and self._clock.monotonic() - at < self._config.rest_s
 
 
 def _used(got: ModelReply | Failed, expected: int) -> tuple[int, int]:

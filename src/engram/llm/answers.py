@@ -196,11 +196,15 @@ def _meant(
     )
     if not statement.believed:
         return statement
+    over = (Fact(*triple) for triple, _ in _triples(item.get("replaces"), basis))  # by the object named
     return replace(
         statement,
         facts=_facts(item.get("facts"), basis, statement, last.at),
         corrects=_truth(item.get("corrects")) or bool(item.get("replaces")),
-        ended=_ended(item.get("replaces"), basis),
+        # By the object that was named.
+        ended=tuple({Fact(*triple): None for triple, _ in _triples(item.get("replaces"), basis)})[
+            :MOST_FACTS
+        ],
     )
 
 
@@ -264,7 +268,10 @@ def _confidence(value: Any) -> float:
         word = value.strip().lower()
         if word in _SURE:
             return _SURE[word]
-        value = _number(word.removesuffix("%"))
+        try:
+            value = float(word.removesuffix("%"))
+        except ValueError:
+            return UNSAID_CONFIDENCE
     if isinstance(value, bool) or not isinstance(value, int | float):
         return UNSAID_CONFIDENCE
     if isinstance(value, float) and not math.isfinite(value):
@@ -272,13 +279,6 @@ def _confidence(value: Any) -> float:
     # Nothing is surer than certain: a larger number is a percentage, or a mistake.
     share = value / 100 if 1 < value <= 100 else value  # noqa: PLR2004 - per cent
     return float(min(max(share, 0), 1))
-
-
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
 
 
 def _moment(value: Any, basis: GroundingEvidence, at: datetime) -> datetime | None:
@@ -324,11 +324,6 @@ def _is_meant(value: Any, content: str, turn: Turn) -> bool:
     mine = content_words(content) & content_words(turn.content)
     task, handed_over = content_words(turn.content[start:begins]), content_words(turn.content[begins:])
     return not (mine <= task or mine <= handed_over) or mine <= content_words(turn.content[:start])
-
-
-def _ended(value: Any, basis: GroundingEvidence) -> tuple[Fact, ...]:
-    """Facts that are said to be over, by the object that was named."""
-    return tuple(dict.fromkeys(Fact(*triple) for triple, _ in _triples(value, basis)))[:MOST_FACTS]
 
 
 def _facts(value: Any, basis: GroundingEvidence, of: Extracted, at: datetime) -> tuple[Fact, ...]:

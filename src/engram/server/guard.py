@@ -65,9 +65,9 @@ class _RequestPassage:
     """Whether its body was large enough that what it took is worth giving back."""
 
 
-def _request_id(scope: Scope) -> str:
-    request_id = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    return str(request_id, "ascii") if _NAME.fullmatch(request_id) else ""
+def _header(scope: Scope, wanted: bytes) -> bytes:
+    """What a header of a request says; empty where it has none."""
+    return next((value for name, value in scope["headers"] if name.lower() == wanted), b"")
 
 
 class Guard:
@@ -89,7 +89,9 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        passage = _RequestPassage(_request_id(scope) or f"{random.getrandbits(48):012x}", time.perf_counter())
+        named = _header(scope, b"x-request-id")
+        request_id = str(named, "ascii") if _NAME.fullmatch(named) else f"{random.getrandbits(48):012x}"
+        passage = _RequestPassage(request_id, time.perf_counter())
         scope.setdefault("state", {})["request"] = passage.id
         self._metrics.under_way += 1
 
@@ -211,8 +213,8 @@ def _check_site(headers: dict[str, str]) -> None:
 
 def _is_browsing(scope: Scope) -> bool:
     """Whether a person looks at a page, and would be told nothing by a problem document."""
-    accept = next((value for name, value in scope["headers"] if name.lower() == b"accept"), b"")
-    return scope["method"] == "GET" and scope["path"] in PAGES and b"text/html" in accept
+    is_page = scope["method"] == "GET" and scope["path"] in PAGES
+    return is_page and b"text/html" in _header(scope, b"accept")
 
 
 def locked(why: str = "") -> Response:
