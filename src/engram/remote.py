@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args, get_type_hints
@@ -29,8 +29,8 @@ from engram.model.memory import UNSEALED, Forms, SealedWords
 from engram.model.plain import plain
 from engram.model.recall import Hit, Recall
 from engram.operations import OPERATIONS, Operation
-from engram.operations.operation import NOUNS, PLACED
-from engram.operations.values import encoded
+from engram.operations.operation import NOUNS, PLACED, verb_of
+from engram.operations.values import differing, encoded
 from engram.text.forms import FormsOnDemand
 
 TIMEOUT_S = 300.0
@@ -83,12 +83,9 @@ class RemoteEngram(RemoteNoun):
         self, drafts: Sequence[Mapping[str, Any] | str], *, partial: bool = False
     ) -> list[Receipt | Refusal]:
         """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
-        told = _asked(self._http, "POST", "/v1/memories", {}, {"memories": drafts, "partial": partial})
-        receipts = msgspec.json.decode(told, type=dict[str, list[msgspec.Raw]])["receipts"]
-        return [
-            _read(Refusal if b'"index"' in bytes(receipt)[:20] else Receipt, bytes(receipt))
-            for receipt in receipts
-        ]
+        answer = _asked(self._http, "POST", "/v1/memories", {}, {"memories": drafts, "partial": partial})
+        receipts = map(bytes, msgspec.json.decode(answer, type=dict[str, list[msgspec.Raw]])["receipts"])
+        return [_read(Refusal if b'"index"' in receipt[:20] else Receipt, receipt) for receipt in receipts]
 
     def export(self, **given: Any) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
@@ -129,12 +126,12 @@ def _verb(http: httpx.Client, operation: Operation) -> Callable[..., Any]:
         where = PLACED.sub(lambda part: placed[part[1]], path)
         in_address = method in IN_ADDRESS
         try:
-            told = _asked(http, method, where, given if in_address else {}, None if in_address else given)
+            answer = _asked(http, method, where, given if in_address else {}, None if in_address else given)
         except EngramError as error:
             if isinstance(error, ABSENT.get(operation.name, ())):
                 return None
             raise
-        return _answer(operation, local, told)
+        return _answer(operation, local, answer)
 
     call.__name__, call.__doc__ = operation.action, operation.sentence
     return call
@@ -143,11 +140,10 @@ def _verb(http: httpx.Client, operation: Operation) -> Callable[..., Any]:
 @cache
 def _local(name: str) -> Callable[..., Any]:
     """The verb of the library, whose signature and result the remote one has."""
-    operation = OPERATIONS[name]
-    noun, _, verb = name.rpartition(".")
-    module, _, kind = NOUNS[noun].partition(":")
-    found = getattr(getattr(__import__(module, fromlist=[kind]), kind), verb, None)
-    return operation.call if found is None else found
+    try:
+        return verb_of(name)
+    except AttributeError:
+        return OPERATIONS[name].call
 
 
 def _named(local: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,8 +151,8 @@ def _named(local: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
     bound = inspect.signature(local).bind(None, *args, **kwargs).arguments
     bound.pop(next(iter(bound)))
     more = {name: bound.pop(name) for name in ("given", "changes", "options") if name in bound}
-    found = {**bound, **next(iter(more.values()), {})}
-    return {name: value for name, value in found.items() if value is not None and name != "progress"}
+    named = {**bound, **next(iter(more.values()), {})}
+    return {name: value for name, value in named.items() if value is not None and name != "progress"}
 
 
 def _asked(
@@ -174,43 +170,37 @@ def _asked(
 
 def _query(given: Mapping[str, Any]) -> dict[str, str]:
     """Arguments as an address spells them: lists with commas, a value such as filters part by part."""
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for name, value in given.items():
         if is_dataclass(value) and not isinstance(value, type):
-            set_parts = {f.name: getattr(value, f.name) for f in fields(value) if _is_set(f, value)}
-            found |= _query(set_parts)
+            words |= _query(differing(value))
         elif isinstance(value, bool):
-            found[name] = "true" if value else "false"
-        elif isinstance(told := plain(value), list):
-            found[name] = ",".join(map(str, told))
+            words[name] = "true" if value else "false"
         else:
-            found[name] = str(told)
-    return found
+            plain_value = plain(value)
+            items = plain_value if isinstance(plain_value, list) else [plain_value]
+            words[name] = ",".join(map(str, items))
+    return words
 
 
-def _is_set(part: Any, value: Any) -> bool:
-    default = part.default_factory() if part.default_factory is not MISSING else part.default
-    return bool(getattr(value, part.name) != default)
-
-
-def _answer(operation: Operation, local: Callable[..., Any], told: bytes) -> Any:
+def _answer(operation: Operation, local: Callable[..., Any], answer: bytes) -> Any:
     hint = get_type_hints(local).get("return", Any)
     if hint is type(None):
         return None
     if not operation.gives:
-        return _read(hint, told)
-    return _read(hint, bytes(msgspec.json.decode(told, type=dict[str, msgspec.Raw])[operation.gives]))
+        return _read(hint, answer)
+    return _read(hint, bytes(msgspec.json.decode(answer, type=dict[str, msgspec.Raw])[operation.gives]))
 
 
-def _read(hint: Any, told: bytes) -> Any:
+def _read(hint: Any, answer: bytes) -> Any:
     """A value of the model from JSON; where its type cannot be told from the text, plain data."""
     try:
-        found = msgspec.json.decode(told, type=hint, dec_hook=_unknown, strict=False)
+        value = msgspec.json.decode(answer, type=hint, dec_hook=_unknown, strict=False)
     except TypeError:  # a choice of several kinds
-        return msgspec.json.decode(told)
-    if isinstance(found, Recall):
-        return replace(found, hits=tuple(map(_with_forms, found.hits)))
-    return _with_forms(found) if isinstance(found, Receipt) else found
+        return msgspec.json.decode(answer)
+    if isinstance(value, Recall):
+        return replace(value, hits=tuple(map(_with_forms, value.hits)))
+    return _with_forms(value) if isinstance(value, Receipt) else value
 
 
 _OfMemory = TypeVar("_OfMemory", Hit, Receipt)
@@ -224,25 +214,25 @@ def _with_forms(hit: _OfMemory) -> _OfMemory:
     return replace(hit, memory=replace(memory, forms=FormsOnDemand(memory.content)))
 
 
-def _unknown(kind: type, told: Any) -> Any:
+def _unknown(kind: type, value: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, EngramError):
-        return _raised(told["code"], told["message"], {})
+        return _raised(value["code"], value["message"], {})
     if kind is SealedWords:  # the server tells only whether there is something
-        return SealedWords(b"?") if told else UNSEALED
-    return tuple(told) if get_args(kind) else told
+        return SealedWords(b"?") if value else UNSEALED
+    return tuple(value) if get_args(kind) else value
 
 
 def _error(answer: httpx.Response) -> EngramError:
     """What went wrong on the server, as the error it was there."""
     try:
-        told = answer.json()
-        return _raised(told["code"], told["detail"], told.get("facts", {}))
+        problem = answer.json()
+        return _raised(problem["code"], problem["detail"], problem.get("facts", {}))
     except (ValueError, KeyError, TypeError):
         return EngramError(f"The server answered {answer.status_code}: {answer.text[:200]}")
 
 
 def _raised(code: str, message: str, facts: Mapping[str, Any]) -> EngramError:
-    kind = next((one for one in _kinds(EngramError) if one.code == code), EngramError)
+    kind = next((kind for kind in _kinds(EngramError) if kind.code == code), EngramError)
     error = kind.__new__(kind)
     vars(error).update(facts, message=message)
     return error

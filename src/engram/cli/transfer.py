@@ -153,9 +153,9 @@ def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_wa
         rest = {"related": report.related, "skipped": report.skipped, "refused": report.refused}
         value = {"dry_run": dry_run, **counts, **rest}
     more = {"skipped (not active)": report.skipped, "refused": len(report.refused)}
-    counts = _counts_line(report.counts, report.related, more)
+    summary = _counts_line(report.counts, report.related, more)
     title = "checked, nothing was stored:" if dry_run else "imported:"
-    tell(run, value, done(title, counts or "no lines"), quiet=())
+    tell(run, value, done(title, summary or "no lines"), quiet=())
     _leave_if_refused(
         run, ["line {line}: error {code}: {message}".format(**refusal) for refusal in report.refused]
     )

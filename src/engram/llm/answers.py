@@ -201,10 +201,7 @@ def _meant(
         statement,
         facts=_facts(item.get("facts"), basis, statement, last.at),
         corrects=_truth(item.get("corrects")) or bool(item.get("replaces")),
-        # By the object that was named.
-        ended=tuple({Fact(*triple): None for triple, _ in _triples(item.get("replaces"), basis)})[
-            :MOST_FACTS
-        ],
+        ended=tuple(dict.fromkeys(over))[:MOST_FACTS],
     )
 
 

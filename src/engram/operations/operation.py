@@ -53,6 +53,13 @@ CALLS = "engram.operations.calls"
 PLACED = re.compile(r"{(\w+)(?::\w+)?}")
 
 
+def verb_of(name: str) -> Callable[..., Any]:
+    """The method that is a verb of the engine, or of a noun of it. Raises AttributeError where none is."""
+    noun, _, verb = name.rpartition(".")
+    module, _, kind = NOUNS[noun].partition(":")
+    return attrgetter(f"{kind}.{verb}")(import_module(module))  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class Operation:
     """One row: what can be done, and how it is offered."""
@@ -118,11 +125,9 @@ class Operation:
         if callable(self.calls):
             return self.calls
         if self.calls.startswith("calls."):
-            found: Callable[..., Any] = getattr(import_module(CALLS), self.calls.removeprefix("calls."))
-            return found
-        noun, _, verb = (self.calls or self.name).rpartition(".")
-        module, _, kind = NOUNS[noun].partition(":")
-        return attrgetter(f"{kind}.{verb}")(import_module(module))  # type: ignore[no-any-return]
+            function: Callable[..., Any] = getattr(import_module(CALLS), self.calls.removeprefix("calls."))
+            return function
+        return verb_of(self.calls or self.name)
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -143,18 +148,13 @@ class Operation:
         if parameter.name in self.example:
             return self.example[parameter.name]
         kinds = [kind for kind in get_args(parameter.hint) or (parameter.hint,) if isinstance(kind, type)]
-        found = [
-            *parameter.says.choices,
-            *(next(iter(kind)).value for kind in kinds if issubclass(kind, Enum)),
-        ]
+        members = (next(iter(kind)).value for kind in kinds if issubclass(kind, Enum))
         keys: tuple[str | type, ...] = (*kinds, parameter.name)
-        found += [EXAMPLES[key] for key in keys if key in EXAMPLES]
-        example = found[0] if found else parameter.says.least
-        return (
-            [example]
-            if found and get_origin(parameter.hint) in LISTS and not isinstance(example, list)
-            else example
-        )
+        examples = [*parameter.says.choices, *members, *(EXAMPLES[key] for key in keys if key in EXAMPLES)]
+        if not examples:
+            return parameter.says.least
+        is_item = get_origin(parameter.hint) in LISTS and not isinstance(examples[0], list)
+        return examples[:1] if is_item else examples[0]
 
     @cached_property
     def result(self) -> Any:

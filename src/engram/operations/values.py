@@ -95,16 +95,15 @@ def parameters_of(call: Callable[..., Any]) -> tuple[Parameter, ...]:
     """What a function takes, in its order; options that it takes as a `TypedDict` one by one."""
     hints = get_type_hints(call, include_extras=True)
     parameters: list[Parameter] = []
-    for name, one in inspect.signature(call).parameters.items():
+    for name, given in inspect.signature(call).parameters.items():
         hint = hints.get(name, Any)
-        if one.kind is one.VAR_KEYWORD:
+        if given.kind is given.VAR_KEYWORD:
             if get_origin(hint) is Unpack:
-                parameters += _options_of(get_args(hint)[0], {made.name for made in parameters})
+                parameters += _options_of(get_args(hint)[0], {parameter.name for parameter in parameters})
         elif name not in NOT_ASKED:
             kind, says = _described(hint)
-            parameters.append(
-                Parameter(name, kind, MISSING if one.default is one.empty else one.default, says)
-            )
+            default = MISSING if given.default is given.empty else given.default
+            parameters.append(Parameter(name, kind, default, says))
     return tuple(parameters)
 
 
@@ -169,29 +168,29 @@ class Reader:
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments. Raises UnknownValue, WrongType, InvalidInput for one that is missing."""
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         grouped: dict[str, dict[str, Any]] = {}
         lenient = self.style is Style.LENIENT
-        for said, value in given.items():
-            name = self.also.get(said, said)
-            if lenient and (value in _NOTHING or (name != said and given.get(name) not in _NOTHING)):
+        for word, value in given.items():
+            name = self.also.get(word, word)
+            if lenient and (value in _NOTHING or (name != word and given.get(name) not in _NOTHING)):
                 continue  # an agent that sends nothing says nothing; its own word counts before another
             if (read := self._known.get(name)) is not None:
-                found[name] = read(name, value)
+                arguments[name] = read(name, value)
             elif name in self._parts:
                 grouped.setdefault(self._parts[name], {})[name] = value
             else:
                 what = "argument of this tool" if lenient else "parameter of this call"
-                raise UnknownValue(what, said, (*self._known, *self._parts) or ("none",))
+                raise UnknownValue(what, word, (*self._known, *self._parts) or ("none",))
         for name, values in grouped.items():
             kind, inner = self._groups[name]
-            found[name] = kind(**inner.read(values))
+            arguments[name] = kind(**inner.read(values))
         for parameter in self._needed:
-            if parameter.name not in found:
+            if parameter.name not in arguments:
                 what = parameter.says.sentence.rstrip(".") or "give it"
                 message = f"argument {parameter.name!r} is missing: {what}"
                 raise InvalidInput(f"The {message if lenient else f'{parameter.name} is missing'}.")
-        return found
+        return arguments
 
     @property
     def names(self) -> AbstractSet[str]:
@@ -200,7 +199,7 @@ class Reader:
 
     def fits(self, given: Mapping[str, Any]) -> bool:
         """Whether all of this is known and nothing needed is missing."""
-        names = {self.also.get(said, said) for said in given}
+        names = {self.also.get(word, word) for word in given}
         return names <= self.names and all(parameter.name in names for parameter in self._needed)
 
 
@@ -227,8 +226,8 @@ def reader(hint: Any, style: Style) -> Read:
         return lambda _, value: value
     # Whoever takes a time and text reads the text, and knows the caller's time zone; text comes last, for
     # nearly everything is text in a query.
-    kinds = [one for one in wanted if one is not type(None) and not (one is datetime and str in wanted)]
-    each = [_kind_reader(one, style) for one in sorted(kinds, key=lambda kind: kind is str)]
+    kinds = [kind for kind in wanted if kind is not type(None) and not (kind is datetime and str in wanted)]
+    readers = [_kind_reader(kind, style) for kind in sorted(kinds, key=lambda kind: kind is str)]
     words, takes_none = _words(wanted), type(None) in wanted
 
     def read(name: str, value: Any) -> Any:
@@ -236,10 +235,10 @@ def reader(hint: Any, style: Style) -> Read:
             if takes_none:
                 return None
             raise WrongType(name, value, words)
-        for one in each:
-            made = one(name, value)
-            if made is not MISSING:
-                return made
+        for read_kind in readers:
+            result = read_kind(name, value)
+            if result is not MISSING:
+                return result
         raise WrongType(name, value, words)
 
     return read
@@ -356,7 +355,7 @@ def _listed(text: str, style: Style) -> Any:
 def _words(wanted: Sequence[Any]) -> str:
     names = {str: "text", int: "a whole number", float: "a number", bool: "true or false", datetime: "a time"}
     names |= dict.fromkeys(LISTS, "a list")
-    kinds = (get_origin(one) or one for one in wanted if one is not type(None))
+    kinds = (get_origin(kind) or kind for kind in wanted if kind is not type(None))
     return " or ".join(dict.fromkeys(names.get(kind, "an object") for kind in kinds))
 
 
@@ -398,9 +397,8 @@ class Components:
     def _any(self, kinds: Sequence[Any]) -> Schema:
         """A choice; text that stands for a member or a time need not be told twice."""
         narrow = [kind for kind in kinds if kind is datetime or _is_enum(kind)]
-        kept = [kind for kind in kinds if not (narrow and kind is str)]
-        made = [self._one(one) for one in kept]
-        return made[0] if len(made) == 1 else {"anyOf": made}
+        schemas = [self._one(kind) for kind in kinds if not (narrow and kind is str)]
+        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def _one(self, kind: Any) -> Schema:
         origin = get_origin(kind) or kind
@@ -419,9 +417,9 @@ class Components:
         return {}
 
     def _list(self, kind: Any) -> Schema:
-        inner = [one for one in get_args(kind) if one is not Ellipsis]
+        inner = [item for item in get_args(kind) if item is not Ellipsis]
         if (get_origin(kind) or kind) is tuple and len(inner) > 1 and Ellipsis not in get_args(kind):
-            return {"type": "array", "prefixItems": [self.of(one) for one in inner]}
+            return {"type": "array", "prefixItems": [*map(self.of, inner)]}
         return {"type": "array", "items": self.of(inner[0]) if inner else {}}
 
     def _reference(self, kind: type) -> Schema:
@@ -435,41 +433,41 @@ class Components:
     def _component(self, kind: Any) -> Schema:
         if _is_enum(kind):
             words = {"description": inspect.getdoc(kind)} if self._shared else {}
-            return {"type": "string", **words, "enum": [one.value for one in kind]}
+            return {"type": "string", **words, "enum": [member.value for member in kind]}
         hints = get_type_hints(kind)
-        if is_typeddict(kind):
-            names, needed = [*hints], needed_keys(kind)
-        else:
-            names = [f.name for f in fields(kind)]
-            needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
-        made: Schema = {"type": "object", "properties": {name: self.of(hints[name]) for name in names}}
+        needed = (
+            needed_keys(kind)
+            if is_typeddict(kind)
+            else [parameter.name for parameter in fields_of(kind) if parameter.is_needed]
+        )
+        names = hints if is_typeddict(kind) else [field.name for field in fields(kind)]
+        schema: Schema = {"type": "object", "properties": {name: self.of(hints[name]) for name in names}}
         if self._shared:
-            made["description"] = inspect.getdoc(kind) or ""
-        return made | ({"required": needed} if needed else {})
+            schema["description"] = inspect.getdoc(kind) or ""
+        return schema | ({"required": needed} if needed else {})
 
-    def body(self, parameters: Iterable[Parameter]) -> Schema:
+    def body(self, parameters: Sequence[Parameter]) -> Schema:
         """An object with these parameters; nothing else may stand in it."""
-        told = list(parameters)
-        needed = [parameter.name for parameter in told if parameter.is_needed]
-        made: Schema = {
+        needed = [parameter.name for parameter in parameters if parameter.is_needed]
+        schema: Schema = {
             "type": "object",
-            "properties": {parameter.name: self.parameter(parameter) for parameter in told},
+            "properties": {parameter.name: self.parameter(parameter) for parameter in parameters},
             "additionalProperties": False,
         }
-        return made | ({"required": needed} if needed else {})
+        return schema | ({"required": needed} if needed else {})
 
-    def parameter(self, one: Parameter) -> Schema:
+    def parameter(self, parameter: Parameter) -> Schema:
         """One parameter, with its sentence, its range and what it is when it is left out."""
-        made, default, says = self.of(one.hint), plain_default(one), one.says
+        schema, default, says = self.of(parameter.hint), plain_default(parameter), parameter.says
         bounds = {"minimum": says.least, "maximum": says.most}
-        for kind in (made, *made.get("anyOf", ())):
+        for kind in (schema, *schema.get("anyOf", ())):
             if kind.get("type") in ("integer", "number"):
                 kind |= {name: bound for name, bound in bounds.items() if bound is not None}
-        if says.choices and made.get("type") == "string":
-            made["enum"] = [*says.choices]
+        if says.choices and schema.get("type") == "string":
+            schema["enum"] = [*says.choices]
         if says.sentence:
-            made["description"] = says.sentence
-        return made | ({"default": default} if default is not None and "$ref" not in made else {})
+            schema["description"] = says.sentence
+        return schema | ({"default": default} if default is not None and "$ref" not in schema else {})
 
 
 def needed_keys(kind: type) -> list[str]:
@@ -519,20 +517,20 @@ def asked_for(value: Any) -> Any:
     if isinstance(value, Recall):
         unread = "" if value.question.explain else "evidence"
         hits = [_with_memory_as_kept(hit, unread) for hit in value.hits]
-        return _fields(value) | {"question": _said(value.question), "hits": hits}
+        return _fields(value) | {"question": differing(value.question), "hits": hits}
     if isinstance(value, Receipt):
         return _with_memory_as_kept(value)
     if isinstance(value, list):
-        return [_with_memory_as_kept(one) if isinstance(one, Receipt) else one for one in value]
+        return [_with_memory_as_kept(item) if isinstance(item, Receipt) else item for item in value]
     if isinstance(value, dict):
-        return {name: asked_for(one) if isinstance(one, list) else one for name, one in value.items()}
+        return {name: asked_for(part) if isinstance(part, list) else part for name, part in value.items()}
     return value
 
 
-def _with_memory_as_kept(one: Hit | Receipt, unread: str = "") -> dict[str, Any]:
-    memory = one.memory
+def _with_memory_as_kept(answer: Hit | Receipt, unread: str = "") -> dict[str, Any]:
+    memory = answer.memory
     forms = "forms" if isinstance(memory.forms, FormsOnDemand) else ""
-    return _fields(one, unread) | {"memory": _fields(memory, forms)}
+    return _fields(answer, unread) | {"memory": _fields(memory, forms)}
 
 
 def _fields(value: Any, but: str = "") -> dict[str, Any]:
@@ -548,23 +546,27 @@ def _named(kind: Any, but: str) -> tuple[list[str], attrgetter[tuple[Any, ...]]]
     return names, attrgetter(*names)
 
 
-def _said(value: Any) -> dict[str, Any]:
-    """The fields of a value that differ from what they are when nothing is said."""
+def differing(value: Any) -> dict[str, Any]:
+    """The fields of a value that are not as they are when nothing is said, also inside of them.
+
+    >>> differing(Scope(user="ada"))
+    {'user': 'ada'}
+    """
     kind: Any = type(value)
-    said = {}
-    for name, usual in _unsaid(kind):
-        told = getattr(value, name)
-        if told is not usual and told != usual:
-            said[name] = _said(told) if is_dataclass(told) and is_dataclass(usual) else told
-    return said
+    fields_set = {}
+    for name, usual in _usual(kind):
+        part = getattr(value, name)
+        if part is not usual and part != usual:
+            fields_set[name] = differing(part) if is_dataclass(part) and is_dataclass(usual) else part
+    return fields_set
 
 
 @cache
-def _unsaid(kind: Any) -> list[tuple[str, Any]]:
+def _usual(kind: Any) -> list[tuple[str, Any]]:
     """What each field is when nothing is said."""
     return [
-        (one.name, one.default if one.default_factory is MISSING else one.default_factory())
-        for one in fields(kind)
+        (field.name, field.default if field.default_factory is MISSING else field.default_factory())
+        for field in fields(kind)
     ]
 
 

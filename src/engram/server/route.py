@@ -25,7 +25,7 @@ from engram.model.event import Event
 from engram.model.plain import plain
 from engram.operations import OPERATIONS, Operation
 from engram.operations.operation import PLACED
-from engram.operations.values import Parameter, Reader, Style, encoded
+from engram.operations.values import Parameter, Reader, Style, encoded, pick
 from engram.server.caller import Caller
 from engram.server.host import MemoryHost
 from engram.server.limits import HEADER, REPLAYED, IdempotentAnswer, Keys
@@ -372,16 +372,8 @@ def _news(place: str, memory: Engram) -> Any:
 
 def event_summary(event: Event) -> dict[str, Any]:
     """An event without the words before and after: which fields changed is enough to look again."""
-    return {
-        "id": event.id,
-        "at": plain(event.at),
-        "actor": event.actor,
-        "verb": str(event.verb),
-        "memory": event.memory,
-        "because": event.because,
-        "related": event.related,
-        "changed": sorted(event.after),
-    }
+    summary = pick(event, "id at actor verb memory because related")
+    return {**summary, "changed": sorted(event.after)}
 
 
 def message(kind: str, data: Any, id_: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engram.api.browsing import Lying
@@ -18,6 +19,7 @@ from engram.model.maintenance import DriftReport, Report
 from engram.model.memory import Memory, Status
 from engram.model.plain import plain
 from engram.model.recall import Branch, Hit, Reasoning, RecallHealth, Timeline, TimelineStep, public_score
+from engram.operations.values import pick
 from engram.rules.chains import Path
 
 if TYPE_CHECKING:
@@ -50,19 +52,14 @@ def without_empty(fields_: Mapping[str, Any]) -> dict[str, Any]:
 
 def brief_memory(memory: Memory, _: Access | None = None) -> dict[str, Any]:
     """A memory in a list: what it says, when, and what a reader must be warned of."""
-    shown: dict[str, Any] = {
-        "id": memory.id,
-        "content": memory.shown,
-        "category": memory.category,
-        "when": memory.happened_at.isoformat(timespec="seconds"),
-    }
-    if memory.tags:
-        shown["tags"] = [*memory.tags]
-    if memory.pinned:
-        shown["pinned"] = True
-    if memory.status is not Status.ACTIVE:
-        shown["status"] = str(memory.status)
-    return shown
+    shown = pick(memory, "id content:shown category when:happened_at", time=_to_the_second)
+    status = "" if memory.status is Status.ACTIVE else str(memory.status)
+    seldom = {"tags": [*memory.tags], "pinned": memory.pinned or None, "status": status}
+    return shown | without_empty(seldom)
+
+
+def _to_the_second(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
 
 
 def full_memory(memory: Memory) -> dict[str, Any]:
@@ -72,13 +69,7 @@ def full_memory(memory: Memory) -> dict[str, Any]:
 
 def changed_memory(memory: Memory) -> dict[str, Any]:
     """A memory after a change."""
-    return {
-        "id": memory.id,
-        "status": str(memory.status),
-        "content": memory.content,
-        "layer": str(memory.layer),
-        "pinned": memory.pinned,
-    }
+    return pick(memory, "id status content layer pinned")
 
 
 def hit(match: Hit, access: Access) -> dict[str, Any]:
@@ -90,23 +81,17 @@ def hit(match: Hit, access: Access) -> dict[str, Any]:
 
 def receipt(done: Receipt, _: Access | None = None) -> dict[str, Any]:
     """What became of a statement."""
-    shown = {
-        "id": done.memory.id,
-        "outcome": str(done.outcome),
-        "because": done.because,
-        "content": done.memory.content,
-    }
-    return shown | ({"other": done.other} if done.other else {})
+    shown = pick(done, "id:memory.id outcome because content:memory.content")
+    return shown | without_empty({"other": done.other})
 
 
 def observation(heard: Observation, _: Access | None = None) -> dict[str, Any]:
     """What was made of something said."""
     return {
         "logged": heard.logged,
-        "memories": [receipt(each) for each in heard.receipts],
-        "waiting": heard.waiting,
-        "because": heard.because,
-        **({"trouble": heard.trouble} if heard.trouble else {}),
+        "memories": [*map(receipt, heard.receipts)],
+        **pick(heard, "waiting because"),
+        **without_empty({"trouble": heard.trouble}),
     }
 
 
@@ -133,28 +118,18 @@ def _claim(stated: Claim, _: Access) -> dict[str, Any]:
 
 
 def _entity(entity: Entity, _: Access) -> dict[str, Any]:
-    shown = {
-        "name": entity.name,
-        "type": entity.type,
-        "aliases": [*entity.aliases],
-        "mentions": entity.mentions,
-    }
-    return without_empty(shown)
+    return without_empty(pick(entity, "name type aliases mentions"))
 
 
 def _step(step: TimelineStep, _: Access) -> dict[str, Any]:
-    shown = {"at": step.at.isoformat(), "kind": str(step.kind), "what": step.what, "memory": step.memory.id}
-    return shown | without_empty({"change": step.change})
+    return pick(step, "at kind what memory:memory.id") | without_empty({"change": step.change})
 
 
 def _reasoning(thought: Reasoning, access: Access) -> dict[str, Any]:
     return {
-        "answer": [
-            {"claim": conclusion.claim, "memories": [*conclusion.memories]} for conclusion in thought.answer
-        ],
+        "answer": [pick(conclusion, "claim memories") for conclusion in thought.answer],
         "tree": _branch(thought.tree, access),
-        "gaps": [*thought.gaps],
-        "notes": [*thought.notes],
+        **pick(thought, "gaps notes"),
     }
 
 
@@ -205,12 +180,9 @@ _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
         "memories": [memory for item in report.items for memory in item.memories],
         "dry": report.dry,
     },
-    Learned: lambda way, _: {"id": way.memory.id, "runs": way.runs, "success_rate": way.success_rate},
+    Learned: lambda way, _: pick(way, "id:memory.id runs success_rate"),
     Lying: lambda lying, _: {
-        "memories": [
-            {"id": item.memory.id, "content": item.memory.content, "deleted_at": item.deleted_at.isoformat()}
-            for item in lying.items
-        ],
+        "memories": [pick(item, "id:memory.id content:memory.content deleted_at") for item in lying.items],
         "total": lying.total,
     },
     Memory: brief_memory,
@@ -228,7 +200,6 @@ _SHAPES: Mapping[type, Callable[[Any, Access], Any]] = {
     Turn: lambda turn, _: {
         "id": turn.id,
         "who": turn.speaker or str(turn.part),
-        "at": turn.at.isoformat(timespec="seconds"),
-        "content": turn.content,
+        **pick(turn, "at content", time=_to_the_second),
     },
 }
