@@ -10,7 +10,7 @@ import binascii
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -80,17 +80,17 @@ def find_keys(path: str, given: bytes | str | None = None) -> tuple[VaultKeys, .
         return ()
     if state is FileState.NEW and not slots:
         return () if secret is None else (_new_vault(path, secret),)
-    found = tuple(_masters(secret, slots))
-    if not found:
+    keys = tuple(_masters(secret, slots))
+    if not keys:
         raise KeyNeeded(path, wrong=secret is not None)
-    return found
+    return keys
 
 
 def slots_of(path: str) -> tuple[Slots, ...]:
     """What describes the file as it is now: usually one, two while it is not known which of them holds."""
     state, now, coming = state_of(path), read_slots(path), read_slots(path, coming=True)
     if state is FileState.SEALED:
-        return tuple(one for one in (coming, now) if one is not None and one.covers == "file")
+        return tuple(slots for slots in (coming, now) if slots is not None and slots.covers == "file")
     if state is FileState.PLAIN and now is not None and now.covers == "file":
         if coming is not None and coming.covers == "nothing":
             return ()
@@ -98,17 +98,17 @@ def slots_of(path: str) -> tuple[Slots, ...]:
             f"{path} is in clear, but beside it stands the description of a vault: somebody has put another "
             "file in its place. Restore the vault, or remove the file that ends in -vault."
         )
-    return tuple(one for one in (coming, now) if one is not None and one.covers == "fields")
+    return tuple(slots for slots in (coming, now) if slots is not None and slots.covers == "fields")
 
 
 def _masters(secret: bytes | str | None, slots: tuple[Slots, ...]) -> Iterator[VaultKeys]:
     if isinstance(secret, bytes):
         yield VaultKeys(secret, slots[0].covers if slots else "file")
         return
-    for one in slots:
-        master = held(one.id) if secret is None else one.master(secret)
+    for described in slots:
+        master = held(described.id) if secret is None else described.master(secret)
         if master is not None:
-            yield VaultKeys(master, one.covers, one.id)
+            yield VaultKeys(master, described.covers, described.id)
 
 
 def _new_vault(path: str, secret: bytes | str) -> VaultKeys:
@@ -281,8 +281,8 @@ def read_slots(path: str | Path, *, coming: bool = False) -> Slots | None:
     """What stands beside this file, or is to; None when nothing. Raises StoreError when it cannot be read."""
     beside = _beside(path, coming=coming)
     try:
-        told = json.loads(beside.read_text(encoding="utf-8"))
-        return Slots(told["id"], told["covers"], told["salt"], told["sealed"], told["keychain"])
+        stored = json.loads(beside.read_text(encoding="utf-8"))
+        return Slots(**{part.name: stored[part.name] for part in fields(Slots)})
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -37,9 +37,9 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, wanted: str) -> Any:
-        found = getattr(import_module(self._name), wanted)
-        setattr(self, wanted, found)
-        return found
+        value = getattr(import_module(self._name), wanted)
+        setattr(self, wanted, value)
+        return value
 
 
 def lazily(name: str) -> Any:
@@ -150,7 +150,9 @@ def _with_fields(cls: Any, methods: dict[str, Any], *, slots: bool) -> Any:
                 delattr(made, name)
                 if default.default is not MISSING:
                     setattr(made, name, default.default)
-    asked = (name for name, one in given.items() if not isinstance(one, dataclasses.Field) or one.init)
+    asked = (
+        name for name, default in given.items() if not isinstance(default, dataclasses.Field) or default.init
+    )
     made.__match_args__ = tuple(asked)  # type: ignore[misc]
     made.__dataclass_fields__ = _Described(made, given)
     if is_new:
@@ -170,10 +172,10 @@ class _Described:
         return described
 
     def _field(self, name: str, default: Any) -> dataclasses.Field[Any]:
-        one = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
-        one.name, one.type, one.kw_only = name, self._made.__annotations__[name], False
-        one._field_type = _USUAL_KIND  # type: ignore[union-attr]  # noqa: SLF001
-        return one
+        field = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        field.name, field.type, field.kw_only = name, self._made.__annotations__[name], False
+        field._field_type = _USUAL_KIND  # type: ignore[union-attr]  # noqa: SLF001
+        return field
 
 
 def _begun_later(made: Any, *, slots: bool) -> Callable[..., None]:
@@ -220,7 +222,7 @@ def _written_init(made: Any, *, slots: bool) -> Any:
 
 @recursive_repr()
 def _shown(self: Any) -> str:
-    names = (one.name for one in dataclasses.fields(self) if one.repr)
+    names = (field.name for field in dataclasses.fields(self) if field.repr)
     return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
@@ -258,12 +260,12 @@ def _set_state(self: Any, values: tuple[Any, ...]) -> None:
 
 @cache
 def _all(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
-    return _reader([one.name for one in dataclasses.fields(kind)])
+    return _reader([field.name for field in dataclasses.fields(kind)])
 
 
 @cache
 def _compared(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
-    return _reader([one.name for one in dataclasses.fields(kind) if one.compare])
+    return _reader([field.name for field in dataclasses.fields(kind) if field.compare])
 
 
 @cache

@@ -39,7 +39,7 @@ OLD_VARIABLE = "ENGRAM_DB"
 ENDING = ".db"
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 """What stands for itself in the name of a file. Capitals do not: some file systems do not tell them apart."""
-TAKEN = frozenset({"con", "prn", "aux", "nul", *(f"{one}{n}" for one in ("com", "lpt") for n in range(10))})
+TAKEN = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
 """Names that Windows keeps for itself."""
 PART_LENGTH = 180
 """A longer name goes on in a folder: most file systems take 255 bytes, and backups add to it."""
@@ -89,7 +89,7 @@ def is_folder(where: str) -> bool:
 def file_of_namespace(folder: str | Path, namespace: str) -> Path:
     """Where a namespace is kept; any name has a place, no two the same, and `namespaces_in` reads it back."""
     spelled = "".join(
-        one if one in PLAIN else "".join(f"%{byte:02x}" for byte in one.encode()) for one in namespace
+        char if char in PLAIN else "".join(f"%{byte:02x}" for byte in char.encode()) for char in namespace
     )
     if spelled in TAKEN:
         spelled = f"%{ord(spelled[0]):02x}{spelled[1:]}"
@@ -190,8 +190,8 @@ def open_store(
         from engram.store.sqlite.reencrypt import settle
 
         settle(where, clock)
-    found = find_keys(where, key)
-    for keys in found:
+    candidates = find_keys(where, key)
+    for keys in candidates:
         _guard_process(keys)
         try:
             store = SqliteStore.open(where, clock, with_key(wanted, keys))
@@ -200,7 +200,7 @@ def open_store(
         if _is_sealed_by(store, keys):
             return store, keys
         store.close()
-    if found:
+    if candidates:
         raise KeyNeeded(where, wrong=True)
     return SqliteStore.open(where, clock, wanted), None
 
@@ -395,10 +395,11 @@ def _with_a_key(
 
     where, plain = file_of(path), store_settings(settings)
     try:
-        found = find_keys(where, None)
+        candidates = find_keys(where, None)
     except KeyNeeded:
-        found = ()  # a vault whose key is not here, or a plain file without a beginning: its pages will tell
-    ways = [with_key(plain, keys) for keys in found] or [plain]
+        # A vault whose key is not here, or a plain file without a beginning: its pages will tell.
+        candidates = ()
+    ways = [with_key(plain, keys) for keys in candidates] or [plain]
     for way in ways:
         try:
             with translated(where, way.busy_timeout_s):

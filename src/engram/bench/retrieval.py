@@ -347,8 +347,8 @@ def _history(entry: Mapping[str, Any], roles: frozenset[str]) -> Haystack:
 
 def _messages(group: str, run: Mapping[str, Any]) -> Haystack:
     documents = tuple(
-        _document(str(said["mid"]), said["message"], _chinese_moment(said["time"]), place=said["place"])
-        for said in run["message_list"]
+        _document(str(sent["mid"]), sent["message"], _chinese_moment(sent["time"]), place=sent["place"])
+        for sent in run["message_list"]
     )
     questions = run["question_list"]
     asks = [Ask(each["question"], frozenset(map(str, each["target_step_id"])), group) for each in questions]

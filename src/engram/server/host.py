@@ -182,7 +182,9 @@ class MemoryHost:
         if self._worker is not None:
             self._worker.stop()
         self._wait_for_calls(self.left_s / 2)
-        self._cancel_all()
+        with self._changed:
+            for cancellation in self._under_way:
+                cancellation.cancel("the server stops")
         self._wait_for_calls(min(STILL_S, self.left_s))
         reading = Cancellation()
         in_time = threading.Timer(self.left_s / 4, reading.cancel, ["the server stops"])
@@ -202,11 +204,6 @@ class MemoryHost:
     def _wait_for_calls(self, seconds: float) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._running == 0, seconds)
-
-    def _cancel_all(self) -> None:
-        with self._changed:
-            for cancellation in self._under_way:
-                cancellation.cancel("the server stops")
 
     async def run(
         self,
@@ -413,7 +410,9 @@ class Worker:
             return None  # memory is short: whoever asks goes first
         if self._rests_until is not None and now < self._rests_until:
             return None
-        kind = due(now, self._idle(), *self._last(), self._memory.config.maintain, self._began)
+        last = self._memory.maintenance.last
+        consolidated, dreamt = last(RunKind.CONSOLIDATE), last(RunKind.DREAM)
+        kind = due(now, self._idle(), consolidated, dreamt, self._memory.config.maintain, self._began)
         if kind is None:
             return None
         try:
@@ -434,10 +433,6 @@ class Worker:
             log.info("%s %s: %d changes", kind.value, report.run.id, report.changes)
             self._report = WorkerReport(now)
         return report
-
-    def _last(self) -> tuple[datetime | None, datetime | None]:
-        last = self._memory.maintenance.last
-        return last(RunKind.CONSOLIDATE), last(RunKind.DREAM)
 
     def _live(self) -> None:
         while not self._stopping.wait(LOOKS_EVERY_S):
