@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 from tests.cli.shell import Shell
+
+README = Path(__file__).parents[2] / "README.md"
+VARYING = re.compile(r"[0-9a-f]{8}|0\.\d\d +\S+|\d+mo|\[\w+ \d{4}\]|\"[\d-]+\"")
+"""What differs from day to day or with small changes of recall: ids, figures, ages and dates."""
 
 
 def test_the_tour_remembers_explains_corrects_and_restores(shell: Shell) -> None:
@@ -41,3 +47,14 @@ def test_a_tour_taken_twice_on_one_file_still_ends_well(shell: Shell, tmp_path: 
     shell.says("demo", "--file", kept)
 
     assert "Now yours" in shell.says("demo", "--file", kept)
+
+
+def test_the_first_five_minutes_of_the_readme_are_as_shown(shell: Shell) -> None:
+    blocks = re.findall(r"```console\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (block for block in blocks if "observe" in block)
+
+    for step in block.split("$ engram ")[1:]:
+        command, *shown = step.strip().splitlines()
+        said = VARYING.sub("", shell.says(*shlex.split(command)))
+        parts = [VARYING.sub("", part).strip() for line in shown for part in line.split("…")]
+        assert [part for part in parts if part not in said] == [], command
