@@ -16,6 +16,7 @@ from typing import Final
 from engram.lazily import dataclass
 from engram.model.memory import Tier
 from engram.text import re
+from engram.text.lexicon import needed, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,13 @@ _WORDS = (
 
 
 def _is_suspect(text: str) -> bool:
+    if _SIGN.search(text) is not None:
+        return True
     lower = text.casefold()
-    return _SIGN.search(text) is not None or any(word in lower for word in _WORDS)
+    for word in _WORDS:  # noqa: SIM110 - asked of every text
+        if word in lower:
+            return True
+    return False
 
 
 def at_least(asked: Tier | None, needed: Tier) -> Tier:
@@ -299,6 +305,17 @@ _ADDRESS = re.compile(
     """,
     re.VERBOSE,
 )
+_STREETS: Final = frozenset({
+    "street", "st", "avenue", "ave", "road", "rd", "lane", "ln", "drive", "dr", "boulevard", "blvd",
+    "parkway", "pkwy", "court", "ct", "square", "sq", "place", "pl", "terrace", "way", "close", "crescent",
+    "rue", "chemin", "impasse", "quai", "cours",
+})  # fmt: skip
+_BEFORE: Final = (
+    "calle", "av", "plaza", "paseo", "camino", "via", "corso", "piazza", "vicolo", "rua", "travessa",
+    "alameda", "postfach", "apartado",
+)  # fmt: skip
+_BEHIND: Final = ("strasse", "str", "weg", "allee", "platz", "gasse", "damm", "ufer", "chaussee", "box")
+"""Words of addresses in plain letters, how they begin and how they end."""
 # A number of a house, five digits and a town; before it, whatever the street is called.
 _TOWN = re.compile(r"\b\d{1,4}[a-z]?,\ \d{5}\ [A-ZÀ-Þ]\w+")
 _STREET = re.compile(r"[A-ZÀ-Þ][\w.'’-]*\ (?:[\w.'’-]+\ ){0,4}$")
@@ -374,8 +391,12 @@ def _accounts(text: str) -> Spans:
 
 
 def _addresses(text: str) -> Spans:
-    for match in _ADDRESS.finditer(text):
-        yield match.span()
+    # Most numbers stand in no address: a look at the words saves trying all its forms at each letter.
+    words = words_of(text.lower())
+    plain = text.isascii() and _STREETS.isdisjoint(words)
+    if not plain or any(word.startswith(_BEFORE) or word.endswith(_BEHIND) for word in words):
+        for match in _ADDRESS.finditer(text):
+            yield match.span()
     for match in _TOWN.finditer(text):
         before = max(match.start() - _STREET_LENGTH, 0)
         if street := _STREET.search(text[before : match.start()]):
@@ -461,7 +482,7 @@ _DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans], int, tuple[str, ...]]
     ("account", _by(_ACCOUNT, "value"), 6,
      ("account", "acct", "a/c", "routing", "sort code", "konto", "compte", "cuenta", "conto", "conta", "卡号",
       "账", "帐号")),
-    *((kind, _papers(words), 3, ("",)) for kind, words in _PAPERS.items()),
+    *((kind, _papers(words), 3, needed(words)) for kind, words in _PAPERS.items()),
     ("national number", _nationals, 7, ("",)),
     ("e-mail", _by(_EMAIL), 0, ("@", "%40")),
     ("address", _addresses, 1, ("",)),
