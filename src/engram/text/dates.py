@@ -8,7 +8,6 @@ costs one look at its words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any, Final
@@ -52,13 +51,9 @@ def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[TimeExpr
 
 @read_once
 def _dates(text: str, now: datetime, zone: tzinfo | None, prefer: Prefer) -> tuple[TimeExpression, ...]:
-    words = words_of(text.lower())
-    if words.isdisjoint(_triggers()) and not (_FIGURE if text.isascii() else _chinese_signs()).search(text):
-        return ()
-    scene = Scene(text, now, prefer)
     found = []
-    for segment in _segments(tokens(text, words), scene):
-        here = replace(scene, place=segment[0].start)
+    for segment in _segments(text):
+        here = Scene(text, now, prefer, place=segment[0].start)
         for token in _read(segment, here):
             when = _when(token, here, zone)
             if when:
@@ -107,12 +102,20 @@ def _chinese_signs() -> re.Pattern[str]:
     return re.compile(rf"{_FIGURE.pattern}|(?=[{starts}])(?:{'|'.join(strong)})")
 
 
-def _segments(found: list[DateToken], scene: Scene) -> Iterator[list[DateToken]]:
-    """Runs of tokens without a gap that hold more than words which tie."""
+@read_once
+def _segments(text: str) -> tuple[list[DateToken], ...]:
+    """Runs of tokens without a gap that hold more than words which tie: whenever it was said, the same."""
+    words = words_of(text.lower())
+    if words.isdisjoint(_triggers()) and not (_FIGURE if text.isascii() else _chinese_signs()).search(text):
+        return ()
+    return tuple(_telling_runs(tokens(text, words), text))
+
+
+def _telling_runs(found: list[DateToken], text: str) -> Iterator[list[DateToken]]:
     ties = _categories("ties")
     for run in _runs(found):
         if any(token.category not in ties for token in run):
-            for kept in _runs(_without_lookalikes(run, scene.text)):
+            for kept in _runs(_without_lookalikes(run, text)):
                 if any(token.category not in ties for token in kept):
                     yield kept
 
