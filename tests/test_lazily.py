@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, ClassVar
 
 import pytest
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from tests.tables import every
 
 
@@ -70,6 +70,9 @@ def test_it_does_what_the_one_of_the_standard_library_does(options: dict[str, bo
                 cup != "a",
                 _tried(lambda cup=cup, made=made: hash(cup) == hash(made("a", 2))),
                 repr(replace(cup, size=5)),
+                repr(dataclasses.replace(cup, size=5)),
+                _tried(lambda cup=cup: replace(cup, sice=5)),
+                _tried(lambda cup=cup: replace(cup, size=-1)),
                 dataclasses.astuple(cup),
                 repr(copy.copy(cup)),
                 repr(copy.deepcopy(cup)),
@@ -100,6 +103,14 @@ class Cellar(Place):
 
     floor: int = -1
     damp: bool = True
+
+
+def test_a_changed_one_is_like_that_of_the_standard_library_and_found_as_before() -> None:
+    one, held = Cellar("wine"), {Place("attic"): 1, Cellar("wine"): 2}
+    assert replace(one, damp=False) == dataclasses.replace(one, damp=False) == Cellar("wine", damp=False)
+    assert [held[Place("attic")], held[replace(one, damp=True)], Cellar("coal") in held] == [1, 2, False]
+    with pytest.raises(TypeError, match="begins with no field 'dump'"):
+        replace(one, dump=True)
 
 
 def test_it_is_pickled_and_inherited() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from engram.api.remembering import Given, Results
 from engram.api.verbs import Nouns, VerbsBefore
 from engram.config import Config, load, own_copy
 from engram.errors import EngramError, UnknownValue
-from engram.lazily import lazily
+from engram.lazily import lazily, replace
 from engram.model.capture import Draft, Observation, Receipt
 from engram.model.clock import Clock
 from engram.model.context import Context, RecallPack, Resume, Sections

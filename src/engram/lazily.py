@@ -9,7 +9,8 @@ else:
 
 A `dataclass` is as that of the standard library, which writes out and compiles six methods for each: there
 are hundreds of classes, a question uses a few dozen, and that would take longer than its answer. Here only
-how it begins is written out, when the first of its kind is made.
+how it begins is written out, when the first of its kind is made. `replace` is quicker for the same reason:
+what there is to know of a class it finds out once.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from functools import cache, partial
 from importlib import import_module
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 __all__ = [
     "base64", "calendar", "ctypes", "dataclass", "difflib", "hashlib", "hmac", "html", "lazily", "logging",
-    "secrets", "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo",
+    "replace", "secrets", "shutil", "tempfile", "tomllib", "uuid", "zipfile", "zoneinfo",
 ]  # fmt: skip
 
 
@@ -98,6 +99,35 @@ else:
         if any(hasattr(parent, "__dataclass_params__") for parent in cls.__bases__):
             return dataclasses.dataclass(cls, eq=eq, frozen=frozen, slots=slots)
         return _with_fields(cls, _methods(eq=eq, frozen=frozen, slots=slots), slots=slots)
+
+
+Made = TypeVar("Made")
+
+
+def replace(one: Made, /, **changed: Any) -> Made:
+    """A value like this one with other values in these fields, in a third of the time `dataclasses` takes.
+
+    Raises TypeError for a field that it cannot begin with.
+
+    >>> replace(_Usual("tea"), field="salt")
+    _Usual(field='salt')
+    """
+    kind: Any = type(one)
+    places, read = _beginning(kind)
+    values = list(read(one))
+    try:
+        for name, value in changed.items():
+            values[places[name]] = value
+    except KeyError as error:
+        raise TypeError(f"a {kind.__name__} begins with no field {error}") from None
+    made: Made = kind(*values)
+    return made
+
+
+@cache
+def _beginning(kind: Any) -> tuple[dict[str, int], Callable[[Any], tuple[Any, ...]]]:
+    names = [field.name for field in dataclasses.fields(kind) if field.init]
+    return {name: place for place, name in enumerate(names)}, _reader(names)
 
 
 @dataclasses.dataclass
@@ -236,7 +266,13 @@ def _equal(self: Any, other: object) -> Any:
 
 def _hashed(self: Any) -> int:
     kind: Any = type(self)
-    return hash(_counted(kind)(self))
+    read = _counted(kind)
+
+    def __hash__(one: Any) -> int:  # noqa: N807 (it stands for one)
+        return hash(read(one))
+
+    kind.__hash__ = __hash__  # the next is found quicker
+    return hash(read(self))
 
 
 def _refuse(self: Any, name: str, *value: Any) -> None:

@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from datetime import datetime, timedelta, tzinfo
 from hashlib import sha256
 from random import SystemRandom
@@ -30,7 +30,7 @@ from engram.errors import (
     TooMuchWritten,
     WrongType,
 )
-from engram.lazily import dataclass, lazily
+from engram.lazily import dataclass, lazily, replace
 from engram.model.capture import Draft, Receipt
 from engram.model.clock import Clock
 from engram.model.event import Audited, AuditEntry, KeptAnswer

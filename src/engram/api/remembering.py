@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import CallerContext, Noun
 from engram.errors import InvalidInput
-from engram.lazily import lazily
+from engram.lazily import lazily, replace
 from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
 from engram.model.clock import here
 from engram.model.event import Finding

@@ -6,12 +6,12 @@ A model reads them if one may and can; otherwise, and for whatever it gives no a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
 from engram.capture.pipeline import ELLIPTIC
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.capture import Draft, LeftOut, Part, Turn
 from engram.model.clock import check_cancelled
 from engram.model.facts import Fact

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -20,7 +19,7 @@ from engram.capture import extract
 from engram.capture.pipeline import make_ready, write
 from engram.config import CaptureConfig
 from engram.errors import ContentTooLong, EmptyContent, InvalidInput, WrongType
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.capture import Draft, LeftOut, Observation, Part, Receipt, Turn, Waiting
 from engram.model.clock import check_cancelled, here
 from engram.model.memory import Tier

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 from heapq import nlargest
@@ -23,7 +22,7 @@ from zlib import crc32
 from engram.capture.settle import connect, link, settle
 from engram.config import Config
 from engram.errors import AccessDenied, EmbedderError, InvalidInput, NotFound
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.facts import Edge, EdgeType

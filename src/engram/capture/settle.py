@@ -8,9 +8,9 @@ is known already; one look for all names of a call, and only a name that nobody 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import log2
 
+from engram.lazily import replace
 from engram.model.capture import Outcome, Receipt
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact, FactQuery, Named

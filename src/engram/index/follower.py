@@ -8,7 +8,6 @@ they are there, searches stay exact: over the rows in memory, or block by block 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from itertools import pairwise
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from engram.errors import EngramError
 from engram.index.ranking import Array, Block, Columns, Places, VectorLines, lengths
-from engram.lazily import logging
+from engram.lazily import logging, replace
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.rules.vectors import Signatures, columns, hamming_each, product, restore, sign, unit
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.clock import written_moment
 from engram.model.scope import Scope
 

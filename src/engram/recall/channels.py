@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engram import plugins
-from engram.lazily import dataclass, lazily
+from engram.lazily import dataclass, lazily, replace
 from engram.model.clock import to_micros
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory

@@ -7,11 +7,11 @@ question of its own, at a discount; a memory keeps the better of its fits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engram.lazily import replace
 from engram.model.recall import Question, Recall
 from engram.recall import channels
 from engram.recall import plan as plans

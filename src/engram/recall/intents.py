@@ -7,11 +7,10 @@ times it speaks of and the one name it asks about. Two intents that are as likel
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.memory import USUAL, Kind, Status
 from engram.model.recall import Intent, Question
 from engram.text import lexicon, re

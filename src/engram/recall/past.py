@@ -10,11 +10,10 @@ shown with its former ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.rules.archival import as_it_was
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ Scope and filters are applied inside every channel, before ranking.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engram.lazily import replace
 from engram.model.memory import USUAL
 from engram.model.recall import Question, Recall, Traces
 from engram.ports import ConversationBias, NoAdvisor, Tools, Unit

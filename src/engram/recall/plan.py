@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from engram.errors import EmbedderError
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.clock import zone_of
 from engram.model.facts import Entity
 from engram.model.recall import Intent, Plan, Question, Span

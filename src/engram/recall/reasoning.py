@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from types import MappingProxyType
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.recall import Branch, Conclusion, Hit, Question, Reasoning
 from engram.ports import NoAdvisor, Tools
 from engram.recall.pipeline import recall

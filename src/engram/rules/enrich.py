@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.capture import Draft
 from engram.model.clock import check_cancelled, here, written_moment
 from engram.model.facts import Named

@@ -14,7 +14,6 @@ import binascii
 import codecs
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import log
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
-from engram.lazily import base64, dataclass, html
+from engram.lazily import base64, dataclass, html, replace
 from engram.model.memory import INGEST_TRUST, RELEASED, SUSPICION, Memory, Priority, Status, Suspicion
 from engram.text import lexicon, re
 

@@ -14,13 +14,12 @@ found by their hash before this rule is asked, count as a repetition of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.clock import written_moment
 from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words

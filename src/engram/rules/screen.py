@@ -10,7 +10,6 @@ import math
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from threading import Lock
 from typing import Any
@@ -26,6 +25,7 @@ from engram.errors import (
     UnknownValue,
     WrongType,
 )
+from engram.lazily import replace
 from engram.model.capture import Draft, Part, Turn
 from engram.model.clock import zone_of
 from engram.model.memory import (

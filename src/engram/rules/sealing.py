@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, quote_plus
 
-from engram.lazily import base64, hashlib, hmac
+from engram.lazily import base64, hashlib, hmac, replace
 from engram.model.clock import written_moment
 from engram.model.memory import SOURCE_TRUST, SUSPICION, Memory, SealedWords, Space, Tier
 from engram.model.session import LoopState

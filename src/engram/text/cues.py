@@ -7,11 +7,10 @@ somebody's sister is, "live" by where one lives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.text import lexicon, re, statement, words
 from engram.text.reading import read_once
 from engram.text.words import HAN

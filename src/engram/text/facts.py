@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
+from engram.lazily import replace
 from engram.model.clock import written_moment
 from engram.model.facts import Fact
 from engram.text import lexicon, re

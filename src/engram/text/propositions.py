@@ -8,12 +8,11 @@ together, because each explains the others. What is left out says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.facts import Fact
 from engram.text import lexicon, re
 from engram.text.assertion import Judged, Stance, judged, tells_something

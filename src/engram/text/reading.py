@@ -44,15 +44,20 @@ def read_once(
 
     def read(key: Any, text: str, *more: Asked.args, **named: Asked.kwargs) -> Answer:
         nonlocal recent, older
-        short = len(text) <= SHORT
-        answer: Answer = (older if short else of_long).get(key, _UNREAD)
+        if len(text) > SHORT:
+            answer: Answer = of_long.get(key, _UNREAD)
+            if answer is _UNREAD:
+                answer = work(text, *more, **named)
+                if len(of_long) >= FEW:
+                    of_long.clear()
+                of_long[key] = answer
+            return answer
+        answer = older.get(key, _UNREAD)
         if answer is _UNREAD:
             answer = work(text, *more, **named)
-        if short and len(recent) >= MANY:
+        if len(recent) >= MANY:
             recent, older = {}, recent
-        elif not short and len(of_long) >= FEW:
-            of_long.clear()
-        (recent if short else of_long)[key] = answer
+        recent[key] = answer
         return answer
 
     @wraps(work)

@@ -8,11 +8,10 @@ leave out themselves ("sold the Golf") and write "im 27"; a clause is read as if
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from engram.lazily import dataclass, difflib
+from engram.lazily import dataclass, difflib, replace
 from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.marks import is_correction, is_negated

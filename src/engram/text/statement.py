@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final, Literal
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.words import HAN

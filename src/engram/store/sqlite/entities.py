@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from engram.lazily import dataclass
+from engram.lazily import dataclass, replace
 from engram.model.clock import from_micros
 from engram.model.facts import Entity
 from engram.model.memory import Filters, Memory

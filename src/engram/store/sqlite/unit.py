@@ -506,9 +506,11 @@ class SqliteUnit:
     def _known_place(self, scope: Scope) -> tuple[int, int] | None:
         """The same of a scope that may never have been written to."""
         self._check_within(scope)
-        place = self._places.get(scope) or self._seen.numbers(scope) or views.find(self._db, scope)
-        if place is not None:
-            self._places[scope] = place
+        place = self._places.get(scope)
+        if place is None:
+            place = self._seen.numbers(scope) or views.find(self._db, scope)
+            if place is not None:
+                self._places[scope] = place
         return place
 
     def _check_within(self, scope: Scope) -> None:

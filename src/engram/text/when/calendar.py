@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from typing import Final, Literal
 
-from engram.lazily import calendar, dataclass
+from engram.lazily import calendar, dataclass, replace
 from engram.text import lexicon
 
 # ---------------------------------------------------------------- words

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Final
 
+from engram.lazily import replace
 from engram.text import re
 from engram.text.when.calendar import (
     Grain,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 
+from engram.lazily import replace
 from engram.text import re
 from engram.text.when.calendar import Grain, TimeOfDay, TimeSpan, in_part, part_of_day, unit_span
 from engram.text.when.english_days import (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
+from engram.lazily import replace
 from engram.text import lexicon, re
 from engram.text.when.calendar import (
     Grain,

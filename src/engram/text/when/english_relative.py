@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from engram.lazily import replace
 from engram.text import re
 from engram.text.when.calendar import (
     Grain,

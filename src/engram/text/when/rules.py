@@ -9,12 +9,11 @@ day, a range). Inside, each category is one character and a row of tokens one st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
-from engram.lazily import calendar, dataclass
+from engram.lazily import calendar, dataclass, replace
 from engram.text import lexicon, re
 from engram.text.when.calendar import (
     Grain,
