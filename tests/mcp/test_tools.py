@@ -13,6 +13,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from engram import Access, Engram, Role
+from engram.errors import InvalidInput
 from engram.operations.aliases import TOOLS_BEFORE
 from engram.server.limits import Keys
 from engram.server.mcp.tools import FULL, PINNED, ToolAnswer, ToolDispatcher, find_tool, once
@@ -93,6 +94,19 @@ def test_an_error_says_its_code_and_what_to_do(memory: Engram, door: ToolDispatc
         answer = door.call(memory, name, given)
         assert answer.fields is None
         assert answer.text.startswith(told), answer.text
+
+
+def test_a_tool_of_the_full_set_is_told_where_it_is() -> None:
+    for name in ("memory_facts", "memory_fact_add"):
+        with pytest.raises(InvalidInput, match="full set"):
+            find_tool(name, PINNED)
+
+
+def test_every_argument_of_the_pinned_tools_is_explained() -> None:
+    for name, tool in PINNED.items():
+        for argument, schema in tool.described["inputSchema"]["properties"].items():
+            assert schema.get("description"), f"{name}: {argument}"
+    assert "session" not in str(PINNED["fetch"].described["inputSchema"]).lower()
 
 
 def keyed(

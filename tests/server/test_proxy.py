@@ -430,8 +430,11 @@ def test_other_calls_pass_as_they_are(start: Start) -> None:
 def test_a_client_that_goes_away_is_not_asked_for_any_longer(start: Start) -> None:
     proxied = start(stalls(20), says("Still here."))
 
-    with pytest.raises(openai.APITimeoutError):
-        proxied.ask(timeout=0.3)
+    for patience in (0.3, 2, 8):  # a busy machine takes its time until the service is asked
+        with pytest.raises(openai.APITimeoutError):
+            proxied.ask(timeout=patience)
+        if proxied.service.requests:
+            break
 
     assert proxied.ask().choices[0].message.content == "Still here."
 

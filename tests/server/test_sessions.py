@@ -47,5 +47,6 @@ def test_flows_and_projects_over_rest(client: Client) -> None:
 def test_what_is_no_session_is_told(client: Client) -> None:
     answer = client.post("/v1/sessions/nobody/turn", json={"message": "hello"})
 
+    assert (answer.status_code, client.get("/v1/runs/RUN-20200101-001").status_code) == (404, 404)
     assert answer.json()["code"] == "E2025"
     assert client.post("/v1/sessions", json={"id": 5}).json()["code"] == "E2007"

@@ -16,10 +16,12 @@ from engram.server.route import JSON, Route
 
 VERSION = "3.1.0"
 STREAM = "text/event-stream"
-WORDS = """A long-term memory over HTTP: it keeps what matters, finds it when it helps, and can say why.
-
-On this machine no token is needed. From elsewhere send `Authorization: Bearer …` with a token of
-`engram token create`. Every failure is a problem document (RFC 9457) with a stable `code`."""
+WORDS = (
+    "A long-term memory over HTTP: it keeps what matters, finds it when it helps, and can say why.\n\n"
+    "Send `Authorization: Bearer …` with a token of `engram token create`, or with the owner's secret, which "
+    "stands beside the memory file. With `engram serve --open` programs on this machine need neither.\n\n"
+    "Every failure is a problem document (RFC 9457) with a stable `code`."
+)
 PROBLEM: Schema = {
     "type": "object",
     "description": "What went wrong, for a person and for a program.",

@@ -151,7 +151,7 @@ BUG = EngramError("A bug in engram: the server's log tells more under this reque
 
 # The first that fits counts, so a kind stands before what it is a kind of; what is not here is 500.
 STATUS: tuple[tuple[int, tuple[type[EngramError], ...]], ...] = (
-    (404, (NotFound,)),
+    (404, (NotFound, errors.UnknownRun, errors.UnknownSession)),
     (409, (errors.AmbiguousId, errors.BadTransition, errors.CycleRefused)),
     (409, (errors.UpkeepBusy, errors.ModelNeeded)),
     (413, (errors.SourceTooLarge, errors.TooMany)),

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, is_typeddict
 
 from engram.api.caller import told_to_a_model
-from engram.errors import EngramError, UnknownValue
+from engram.errors import EngramError, InvalidInput, UnknownValue
 from engram.lazily import dataclass
 from engram.model.memory import Memory
 from engram.operations import OPERATIONS, Operation
@@ -304,11 +304,15 @@ def toolset(name: str) -> Mapping[str, Tool]:
 
 
 def find_tool(name: str, listed: Mapping[str, Tool]) -> Tool:
-    """The tool of a name, listed or known from before. Raises UnknownValue."""
+    """The tool of a name, listed or known from before. Raises UnknownValue, or InvalidInput."""
     if name in listed:
         return listed[name]
     if name in TOOLS_BEFORE and listed is not PINNED:
         return _BEFORE[name]
+    if name in FULL or name in TOOLS_BEFORE:
+        raise InvalidInput(
+            f"{name!r} belongs to the full set: `engram mcp --tools full` shows it, or /mcp/full over HTTP."
+        )
     raise UnknownValue("tool", name, tuple(listed))
 
 
