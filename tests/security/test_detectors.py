@@ -11,7 +11,7 @@ from tests.tables import every
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 
 
-@every("half", ["dev", "test", "unseen"])
+@every("half", ["dev", "test", "unseen", "talk"])
 def test_precision_and_recall(half: str) -> None:
     lines = (DATA / f"sensitive_{half}.jsonl").read_text(encoding="utf-8").split("\n")
     texts = [json.loads(line) for line in lines if line]

@@ -134,7 +134,7 @@ LONG: Final = "\x00"
 # Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
 _SIGN = re.compile(r"[\d@]")
 _WORDS = (
-    "-----begin", "pass", "key", "token", "secret", "contra", "kennwort", "pwd", "mdp", "clave", "senha",
+    "-----begin", "pass", "key", "token", "secret", "contra", "kennwort", "pwd", "pw", "mdp", "clave", "senha",
     "парол", "密码", "口令", "密钥", "令牌", "://",
 )  # fmt: skip
 
@@ -172,8 +172,8 @@ _NO_MORE: Final = rf"{_END}(?![.,:/-]\d)"
 # What stands between a word for a secret and the secret: "is now", "has been changed to", "改成了".
 _LINK: Final = (
     r"(?:\b(?:is|was|has|been|now|called|set|changed|with|to|number|lautet|ist|jetzt|nun|es|ahora|est|maintenant"
-    r"|désormais|è|adesso|é|agora|теперь|сейчас)\b|\bc['’]est\b|现在|已经|改成|换成|改为|了"
-    r"|·\s*[\w ]{1,24}:|[:=：是为|—-])"
+    r"|désormais|è|adesso|é|agora|теперь|сейчас)\b|\bc['’]est\b|,?\ it['’]s\b|['’]s\b"
+    r"|现在|已经|改成|换成|改为|了|·\s*[\w ]{1,24}:|[:=：是为|—-])"
 )
 _SAYS: Final = rf"(?:\s*{_LINK}){{0,4}}\s*"
 _STOP: Final = r"\s,;，。；、！？"
@@ -203,8 +203,13 @@ _NAMED = re.compile(
         |(?:api|access|private|account|auth|encryption|signing|master)[_-]?key)
         ["'`]?\s*(?:=>?|:)\s*["'`]?
         (?=[^\s"'`]*\d)(?=[^\s"'`]*[A-Za-z])[A-Za-z0-9+/_.~!@\#%^&*=-]{12,}(?![\w(])
+      |(?i:\b(?:secret|token|key))\ (?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9+/_=-]{32,}(?![\w(])
     """,
     re.VERBOSE,
+)
+_WHOSE = (
+    r"(?:for|of|to|on|für|von|zum|vom|des|der|de|del|della|dello|di|do|da|dos|das|du|la|le|the|den|my|pour|para|per"
+    r"|от|для)"
 )
 _SECRETS = re.compile(
     rf"""
@@ -213,9 +218,9 @@ _SECRETS = re.compile(
         (?:\s+(?:for|of|at|to|on)\s+(?:\S+\s+){{1,3}}?)?
         \s*(?:\bis(?:\ called|\ now)?\b\s*:?|[:=是为：])\s*["'`]?
         (?=\S*[\d!-/:-@_-]|correct|\w{{6,}}\s*$)(?!(?:not|hard|wrong|valid|the|a|an)\b)(?![\w.]+[(\[])\S{{6,}})
-    | (?i:(?<![A-Za-z])(?:pin|door\ code|alarm\ code|security\ code|access\ code
-        |safe\ combination|cvv|pin码|开门码|验证码)
-        (?:\s+(?:for|of|on)\s+(?:\S+\s+){{1,3}}?)?
+    | (?i:(?<![A-Za-z])(?:pin|puk|door\ code|alarm\ code|security\ code|access\ code
+        |safe\ combination|cvv|code\ de\ (?:la\ )?carte(?:\ bleue)?|pin码|开门码|验证码)
+        (?:\s+{_WHOSE}\s+(?:\S+\s+){{1,3}}?)?
         (?:(?:\s*{_LINK}){{1,4}}\s*["'`]?\d(?:[ -]?\d){{2,7}}|\s+\d{{4,8}})(?![\d:]|[.,]\d)[#*]?
         |\b\d{{4,8}}\ (?:as|is)\ (?:(?:the|my|our|a|new)\ ){{0,2}}pin\b)
     """,
@@ -223,29 +228,50 @@ _SECRETS = re.compile(
 )
 # A word for a secret, whatever stands between, and what cannot be a word: letters with digits or signs in it.
 _ACCESS = (
-    r"(?:alarm[ea]?|door|gate|garage|safe|lock(?:er)?|entry|entrance|office|house|building|sim|gym|tresor|tür|haustür"
-    r"|coffre|porte|portail|immeuble|puerta|portal|caja\ fuerte|porta|cassaforte|allarme|portão|cofre)"
+    r"(?:alarm[ea]?|door|gate|garage|cellar|shed|safe|(?:pad)?lock(?:er)?|keypad|entry|entrance|office|house|building"
+    r"|sim|gym|tresor|tür|haustür|coffre|porte|portail|immeuble|puerta|portal|caja\ fuerte|porta|cancello"
+    r"|cassaforte|allarme|portão|cofre|домофон\w*|подъезд\w*|двер\w*|сейф\w*)"
 )
-_CODE = r"(?:code|combination|combo|pin|kombination|código|codice)"
-_WHOSE = (
-    r"(?:for|of|to|on|für|von|zum|vom|des|der|de|del|della|dello|di|do|da|dos|das|du|la|le|the|den|my|pour|para|per"
-    r"|от|для)"
+_CODE = r"(?:(?:digi)?code|combination|combo|pin|kombination|código|codice|код)"
+# Codes that open an account when its password is lost: groups of capitals and digits.
+_RESERVE = (
+    r"(?:(?:recovery|backup|back-up|rescue|unlock|2fa|one[ -]time|activation|wiederherstellungs|entsperr)"
+    r"[ -]?(?:codes?|keys?)|puk(?:-?code)?|codes?\ de\ (?:secours|récupération)|códigos?\ de\ recuperación"
+    r"|codic[ei]\ di\ recupero|código\ de\ recuperação)\b(?:\s+are\b|\s+sind\b|\s+son\b|\s+sont\b|\s+sono\b)?"
 )
+_GROUPS = r"(?=[A-Za-z0-9-]*\d)(?:[A-Z0-9]{2,4}-)?[A-Za-z0-9]{4,}(?:-[A-Za-z0-9]{3,})*"
 _CREDENTIAL = re.compile(
     rf"""
-      (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|mdp|contraseña
+      (?i:(?:\b(?:password|passwd|pwd?|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|mdp|contraseña
           |clave|parola\ d['’]ordine|senha)\b|парол\w*|密码|口令)
+        (?:\s+(?:wi-?fi|wlan|vpn|router|admin|root|login|e-?mail))?
         (?:\s+{_WHOSE}(?:\s+[\w'’-]+){{1,3}}?)?
         {_SAYS})
         ["'`]?(?=[^{_STOP}]*[A-Za-zÀ-ÿЀ-ӿ])(?=[^{_STOP}]*[\d!#$%^&*_~@])[^{_STOP}]{{6,}}
     | (?i:(?:\b(?:password|passwort|kennwort|mot\ de\ passe|contraseña|clave|senha|парол\w*)\b|密码|口令)
         (?:\s+{_WHOSE}(?:\s+[\w'’-]+){{1,3}}?(?=\s*{_LINK}))?
-        {_SAYS}(?<=[是为：:\s]))(?:\d{{4,}}|\d{{2}}(?:[ -]\d{{2}}){{1,3}})(?!\d|[.,]\d)
-    | (?i:\b{_ACCESS}\b[^.\n\d]{{0,16}}?\b(?:opens?|{_CODE})\b(?!\ review){_SAYS}
-        |\b{_CODE}\b(?!\ review)[^.\n\d]{{0,24}}?\b{_ACCESS}\b(?:\s+[a-z]+)??{_SAYS})
-        (?:(?<![\d.])\d{{2}}(?:[ -]\d{{2}}){{1,3}}(?![\d:])|(?<![\d.])\d{{4,8}}[#*]?(?![\d:]|[.,]\d))
+        {_SAYS}(?<=[是为了：:\s]))(?:\d{{4,}}|\d{{2}}(?:[ -]\d{{2}}){{1,3}})(?!\d|[.,]\d)
+    | (?i:\b(?:log-?in|credentials?|creds|zugangsdaten|identifiants|credenciales|credenziali)\b
+        [^.\n:=]{{0,24}}?(?:\b(?:is|are|sind|sont|son|sono)\b|[:=])\s*[^\s/|]+(?:\s*[/|]\s*|,?\s(?:and|with|und|mit|et|y|e)\s))
+        (?=[^{_STOP}]*[A-Za-zÀ-ÿЀ-ӿ])(?=[^{_STOP}]*\d)[^{_STOP}]{{6,}}
     """,
     re.VERBOSE,
+)
+_CODES = re.compile(
+    rf"""
+      (?i:\b{_RESERVE}{_SAYS})(?<=[\s:=-])(?:{_GROUPS}(?:(?:,|\ and|\ und|\ et|\ y|\ e)\ )?)+(?![\w.,]?\d)
+    | (?i:\b(?:{_ACCESS}|schloss|fahrradschloss)\b[^.\n\d]{{0,24}}?)(?<![\d.-])\d(?:-\d){{3,7}}(?![\w-])
+    | (?i:\bkeypad\b(?:\s+{_WHOSE}(?:\s+[\w'’-]+){{1,3}}?)?{_SAYS})(?<![\d.])\d{{4,8}}[#*]?(?![\d:]|[.,]\d)
+    | (?i:\b{_ACCESS}\b[^.\n\d]{{0,24}}?\b(?:opens?|{_CODE})\b(?!\ review){_SAYS}
+        |\b{_CODE}\b(?!\ review)[^.\n\d]{{0,24}}?\b{_ACCESS}\b(?:\s+[a-z]+)??{_SAYS})
+        (?:(?<![\d.])\d{{2}}(?:[ -]\d{{2}}){{1,3}}(?![\d:])
+          |(?<![\d.])(?=\d(?:[A-ZА-Я]?\d){{2}})[\dA-ZА-Я]{{4,8}}[#*]?(?![\w:]|[.,]\d))
+    """,
+    re.VERBOSE,
+)
+_AS_PASSWORD = re.compile(
+    r" (?i:(?:as|als|comme|como|come) (?:(?:the|its|my|our|a|new|das|mein|le|la|mi|il) ){0,3}"
+    r"(?:password|passphrase|passwort|kennwort|mot de passe|contraseña|senha)\b)"
 )
 _CARD = re.compile(rf"{_START}(?<![\d.-])\d(?:[ -]?\d){{12,18}}{_NO_MORE}")
 _CARD_STARTS = ("3", "4", "5", "6", "2")
@@ -254,7 +280,7 @@ _IBAN = re.compile(rf"{_START}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A
 _ACCOUNT = re.compile(
     rf"""(?i:\b(?:(?:bank\ |checking\ |savings\ |current\ |giro)?(?:account|acct|a/c)
           (?:\ (?:number|num|no|nr)\b\.?|\ ?\#)?
-        |routing(?:\ (?:number|no)\b\.?)?|sort\ code|konto(?:nummer|nr\.?)|num[ée]ro\ de\ compte
+        |routing(?:\ (?:number|no)\b\.?)?|sort\ code|konto(?:nummer|nr\.?)?|num[ée]ro\ de\ compte
         |(?:n[úu]mero\ de\ )?cuenta|numero\ (?:di\ )?conto|conta(?:\ corrente)?)\b
         |银行卡号|卡号|银行账[户号]|账号|帐号)
         (?:\s*(?:{_LINK}|[.\#])){{0,3}}\s*
@@ -268,7 +294,9 @@ _EMAIL = re.compile(
 )
 _SSN = re.compile(rf"{_START}(?<!-)(?!000|666|9\d\d)\d{{3}}-(?!00)\d{{2}}-(?!0000)\d{{4}}{_END}(?!-)")
 _PAPERS = {
-    "passport": r"passport|reisepass|passeport|pasaporte|passaporto|passaporte|паспорт\w*|护照",
+    "passport": (
+        r"passport|reisepass|pass(?=-?n(?:umme)?r)|passeport|pasaporte|passaporto|passaporte|паспорт\w*|护照"
+    ),
     "licence": (
         r"driver'?s?'? licen[cs]e|driving licen[cs]e|licen[cs]e (?:number|no)|führerschein|permis de conduire"
         r"|carnet de conducir|patente di guida|carteira de motorista|cnh|驾照|驾驶证"
@@ -277,13 +305,15 @@ _PAPERS = {
         r"ssn|social security|(?:my|his|her) social|national id|national insurance|ni number|nino"
         r"|nhs number|identity (?:card|number)|id card|steuer-?id|steueridentifikations"
         r"|sozialversicherungs|personalausweis|dni|nie|nir|(?:numéro|n°) de sécu(?:rité sociale)?"
-        r"|codice fiscale|bsn|pesel|cpf|aadhaar|personnummer|fødselsnummer(?:et)?|cpr|tfn"
-        r"|снилс|инн|身份证|社保号"
+        r"|codice fiscale|carta d['’]identità|carte d['’]identité|cédula|curp|bsn|pesel|cpf|rg"
+        r"|dowód(?: osobisty)?|aadhaar|pan (?:card|number)|medicare(?: number)?|nhi|personnummer"
+        r"|fødselsnummer(?:et)?|cpr|tfn|ahv|снилс|инн|身份证|社保号|マイナンバー|個人番号"
     ),
 }
+_LICENCE_UK = re.compile(rf"{_START}[A-Z9]{{5}} ?\d{{6}} ?[A-Z9]{{2}}\d[A-Z]{{2}}{_END}")
 _NUMBER = (
-    r"(?:[ \w.:：é]{0,32}?[ :：.]|[号码是为：:\s]{1,6}|\s)\s*"
-    r"(?P<value>(?=(?:[A-Z .-]*\d){3})[A-Z0-9](?:[ .-]?[A-Z0-9]){5,20})(?![\w])"
+    r"(?:[ \w.:：é]{0,32}?[ :：.]|[号码是为：:はが\s]{1,6}|\s|(?<=[照证号]))\s*"
+    r"(?P<value>(?=(?:[A-Z .-]*\d){3})[A-Z0-9](?:[ .-]?[A-Z0-9]){5,20})" + _END
 )
 _ADDRESS = re.compile(
     r"""
@@ -291,9 +321,10 @@ _ADDRESS = re.compile(
         |Boulevard|Blvd|Parkway|Pkwy|Court|Ct|Square|Sq|Place|Pl|Terrace|Way|Close|Crescent)\b
     | \b[A-ZÄÖÜ][\wäöüß.-]*(?:straße|strasse|str\.|weg|allee|platz|gasse|damm|ufer)\ \d{1,4}[a-z]?\b
     | \b[A-ZÄÖÜ][\wäöüß]+\ (?:Straße|Strasse|Str\.|Chaussee)\ \d{1,4}[a-z]?\b
-    | \b\d{1,4}(?:\ ?(?:bis|ter))?,?\ (?:rue|avenue|boulevard|place|chemin|allée|impasse|quai|cours)
+    | \b\d{1,4}(?:\ ?(?:bis|ter))?,?
+        \ (?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Cc]hemin|[Aa]llée|[Ii]mpasse|[Qq]uai|[Cc]ours)
         \ (?:\w[\w'’-]*\ ?){1,5}
-    | \b(?:[Cc]alle|[Aa]v(?:enida|d?a?\.)|[Pp]la[zç]a|[Pp]aseo|[Cc]amino
+    | \b(?:[Cc]alle|[Cc]arrer|[Aa]v(?:enida|d?a?\.)|[Pp]la[zç]a|[Pp]aseo|[Cc]amino
         |[Vv]ia(?!\ (?:Highway|Route|Road)\b)|[Vv]iale|[Cc]orso|[Pp]iazza|[Vv]icolo|[Rr]ua
         |[Tt]ravessa|[Pp]raça|[Aa]lameda)
         \ ?(?:(?:de|del|della|dei|delle|la|las|los|el|do|da|dos|das)\ ){0,2}
@@ -311,7 +342,7 @@ _STREETS: Final = frozenset({
     "rue", "chemin", "impasse", "quai", "cours",
 })  # fmt: skip
 _BEFORE: Final = (
-    "calle", "av", "plaza", "paseo", "camino", "via", "corso", "piazza", "vicolo", "rua", "travessa",
+    "calle", "carrer", "av", "plaza", "paseo", "camino", "via", "corso", "piazza", "vicolo", "rua", "travessa",
     "alameda", "postfach", "apartado",
 )  # fmt: skip
 _BEHIND: Final = ("strasse", "str", "weg", "allee", "platz", "gasse", "damm", "ufer", "chaussee", "box")
@@ -323,7 +354,7 @@ _STREET_LENGTH = 60
 _PHONE_WORDS = re.compile(
     r"\b(?:phone|call|cell|mobile?|mobil|tel|number|ring|reach|whatsapp|sms|text me|portable|téléphone|handy"
     r"|telefon|anruf|n[úu]mero|m[óo]vil|teléfono|telefono|cellulare|celular|telefone|zap|ll[áa]ma|liga\b|chiama|appel|dial|rufe?\b"
-    r"|номер|телефон|звони)"
+    r"|номер|телефон|(?:по)?звони)"
     r"|fax|电话|手机|号码|座机|打给",
     re.IGNORECASE,
 )
@@ -338,6 +369,7 @@ _PHONE = re.compile(
     | \d{{3}}[ .-]\d{{3}}[ .-]\d{{4}}
     | 0\d{{1,4}}(?:[ .-]|\ ?/\ ?)?\d{{2,4}}(?:[ .-]?\d{{2,4}}){{1,4}}
     | 1[3-9]\d[ -]?\d{{4}}[ -]?\d{{4}}
+    | 8[ -]?\(?9\d\d\)?[ -]?\d{{3}}[ -]?\d\d[ -]?\d\d
     | \d{{10,11}}
     )(?!(?!x\d){_LETTER}|-(?=\w)|[.,:/]\d)""",
     re.VERBOSE,
@@ -348,7 +380,7 @@ _TOLD_PHONE = re.compile(
         |whatsapp(?:\ me)?|(?:call|ring|dial|text)(?:\ \w+)?|handy(?:nummer)?|telefon(?:nummer)?|mobilnummer
         |ruf\w*|anrufen|portable|téléphone|appel\w+|m[óo]vil|celular|teléfono|ll[áa]ma\w*
         |n[úu]mero\ (?:nuevo|de\ tel\w*)|mi\ n[úu]mero
-        |cellulare|telefono|chiama\w*|telefone|liga\w*|meu\ n[úu]mero|номер|телефон|звони\w*)\b
+        |cellulare|telefono|chiama\w*|telefone|liga\w*|meu\ n[úu]mero|номер|телефон|(?:по)?звони\w*)\b
         |电话|手机号?|座机)
         [^\d\n.!?+(]{{0,28}}?(?P<value>(?<![\d.,/€$£+-])\(?\d{{1,4}}\)?(?:[ .-]?\(?\d{{2,5}}\)?){{1,5}})
         {_NO_MORE}(?!\ ?(?:%|€|\$|£|euros?\b|eur\b|usd\b))
@@ -378,6 +410,17 @@ def _keys(text: str) -> Spans:
             yield match.span()
 
 
+def _told_first(text: str) -> Spans:
+    """A word with letters and digits before "as the password"."""
+    for match in _AS_PASSWORD.finditer(text):
+        start = text.rfind(" ", 0, match.start()) + 1
+        if _MIXED.fullmatch(text, start, match.start()):
+            yield start, match.start()
+
+
+_MIXED = re.compile(r"(?=\S*[^\W\d_])(?=\S*\d)\S{6,}")
+
+
 def _cards(text: str) -> Spans:
     for match in _CARD.finditer(text):
         if match.group().startswith(_CARD_STARTS) and passes_luhn(match.group()):
@@ -404,7 +447,8 @@ def _addresses(text: str) -> Spans:
 
 
 def _papers(words: str) -> Callable[[str], Spans]:
-    pattern = re.compile(rf"(?i:(?<![a-zA-Z])(?:{words})(?:s?-?(?:nummer|nr))?(?![a-zA-Z])){_NUMBER}")
+    end = "(?:(?<=[照证号])|(?![a-zA-Z]))"
+    pattern = re.compile(rf"(?i:(?<![a-zA-Z])(?:{words})(?:s?-?(?:nummer|nr))?{end}){_NUMBER}")
 
     return _by(pattern, "value")
 
@@ -472,17 +516,22 @@ _DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans], int, tuple[str, ...]]
     ("secret", _keys, 0, (LONG, "-----begin")),
     ("secret", _by(_NAMED), 1, ("pass", "kennwort", "pwd", "secret", "token", "credential", "key")),
     ("secret", _by(_SECRETS), 0,
-     ("pass", "key", "token", "secret", "pin", "code", "cvv", "combination", "密码", "口令",
+     ("pass", "key", "token", "secret", "pin", "puk", "code", "cvv", "combination", "密码", "口令",
       "密钥", "令牌", "码")),
     ("secret", _by(_CREDENTIAL), 0,
-     ("pass", "pwd", "kennwort", "mdp", "contrase", "clave", "parola", "senha", "парол", "密码", "口令",
-      "open", "code", "combination", "combo", "pin", "kombination", "código", "codice")),
+     ("pass", "pw", "kennwort", "mdp", "contrase", "clave", "parola", "senha", "парол", "密码", "口令",
+      "login", "log-in", "creden", "creds", "zugangsdaten", "identifiants")),
+    ("secret", _told_first, 1, ("pass", "kennwort", "contrase", "senha")),
+    ("secret", _by(_CODES), 4,
+     ("open", "code", "combination", "combo", "pin", "kombination", "código", "codic", "код", "puk", "key",
+      "lock", "schloss", "safe")),
     ("card", _cards, 13, ("",)),
     ("account", _accounts, 2, ("",)),
     ("account", _by(_ACCOUNT, "value"), 6,
      ("account", "acct", "a/c", "routing", "sort code", "konto", "compte", "cuenta", "conto", "conta", "卡号",
       "账", "帐号")),
     *((kind, _papers(words), 3, needed(words)) for kind, words in _PAPERS.items()),
+    ("licence", _by(_LICENCE_UK), 6, ("",)),
     ("national number", _nationals, 7, ("",)),
     ("e-mail", _by(_EMAIL), 0, ("@", "%40")),
     ("address", _addresses, 1, ("",)),
