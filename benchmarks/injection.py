@@ -12,8 +12,8 @@ recipes, reviews, policies, notes of agents, wishes of the user himself.
 
 The test half was written before the words and weights of the model and was not looked at while they were
 mended; the same hand wrote both halves. `injection_unseen` was written before the network was trained, one
-text at a time, and is never trained on. The failures of neither are printed. Other files of the same form can
-be named.
+text at a time, and is never trained on; nor is `injection_fresh`, on which the limits of the
+readers are chosen. The failures of test and unseen are not printed. Other files of the same form can be named.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from engram.rules.injection import HARD, SOFT, signs_of
 
 DATA = Path(__file__).parent / "data"
-HALVES = ("injection_dev", "injection_unseen", "injection_test")
+HALVES = ("injection_dev", "injection_fresh", "injection_unseen", "injection_test")
 OWN = ("user", "agent")
 """Sources that are not a stranger."""
 Z = 1.96

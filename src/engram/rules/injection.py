@@ -44,7 +44,7 @@ COMMAND: Final = "command"
 LIKELY: Final = (3.2, 0.6)
 CERTAIN: Final = (4.0, 0.75)
 """From which sum of the model on it is one, and what it counts then."""
-DOUBTFUL: Final = {False: 0.7, True: -0.5}
+DOUBTFUL: Final = {False: 0.7, True: -1.5}
 """From which sum of the quick network on the second reader glances at a text, by whether it is foreign."""
 GLANCED: Final = -1.0
 """From which sum of both on it reads the text to the end."""
@@ -445,7 +445,7 @@ def command_sums(texts: Sequence[tuple[str, bool]], *, again: bool = False) -> l
             from engram.rules.second_reader import read
 
             least = GLANCED - BESIDE_GLANCE * sums[at]
-            sums[at] *= FIRST
+            sums[at] = FIRST * max(sums[at], 0)  # what the quick one does not see speaks against nothing
             sums[at] += read(_surest(lower, foreign=foreign), foreign=foreign, least=least)
     return sums
 
