@@ -134,8 +134,8 @@ LONG: Final = "\x00"
 # Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
 _SIGN = re.compile(r"[\d@]")
 _WORDS = (
-    "-----begin", "pass", "key", "token", "secret", "contra", "kennwort", "pwd", "pw", "mdp", "clave", "senha",
-    "парол", "密码", "口令", "密钥", "令牌", "://",
+    "-----begin", "pass", "key", "token", "secret", "contra", "kennwort", "pwd", "pw", "mdp", "clave",
+    "senha", "парол", "密码", "口令", "密钥", "令牌", "://",
 )  # fmt: skip
 
 
@@ -342,8 +342,8 @@ _STREETS: Final = frozenset({
     "rue", "chemin", "impasse", "quai", "cours",
 })  # fmt: skip
 _BEFORE: Final = (
-    "calle", "carrer", "av", "plaza", "paseo", "camino", "via", "corso", "piazza", "vicolo", "rua", "travessa",
-    "alameda", "postfach", "apartado",
+    "calle", "carrer", "av", "plaza", "paseo", "camino", "via", "corso", "piazza", "vicolo", "rua",
+    "travessa", "alameda", "postfach", "apartado",
 )  # fmt: skip
 _BEHIND: Final = ("strasse", "str", "weg", "allee", "platz", "gasse", "damm", "ufer", "chaussee", "box")
 """Words of addresses in plain letters, how they begin and how they end."""
