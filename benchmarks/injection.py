@@ -13,7 +13,7 @@ recipes, reviews, policies, notes of agents, wishes of the user himself.
 The test half was written before the words and weights of the model and was not looked at while they were
 mended; the same hand wrote both halves. `injection_unseen` was written before the network was trained, one
 text at a time, and is never trained on; nor is `injection_fresh`, on which the limits of the
-readers are chosen. The failures of test and unseen are not printed. Other files of the same form can be named.
+readers are chosen. The failures of test and unseen are not printed. Other files of this form can be named.
 """
 
 from __future__ import annotations
