@@ -10,7 +10,7 @@ from typing import Any
 
 from engram.context.budget import doubt_mark, forms_telling, one_line, short_id
 from engram.context.build import NOTE, DocumentItem, DocumentSection, Layout
-from engram.context.resume import in_workspace
+from engram.context.resume import in_workspace, narrowed
 from engram.lazily import dataclass
 from engram.model.clock import written_moment
 from engram.model.context import BriefSection, RecallPack
@@ -382,8 +382,7 @@ def gather(view: View, workspace: str, now: datetime, tools: Tools) -> dict[str,
     """Everything that holds now and belongs to the workspace, part by part; it may be in several."""
 
     def page(limit: int, **filters: Any) -> list[Memory]:
-        memories = tools.store.memories.page(View(view.access, replace(view.filters, **filters)), limit)
-        return _fitting(memories, workspace, now)
+        return _fitting(tools.store.memories.page(narrowed(view, **filters), limit), workspace, now)
 
     return {
         "rules": [
@@ -409,9 +408,8 @@ def load_pages(pages: Sequence[str], view: View, now: datetime, tools: Tools) ->
     for page in pages:
         kind, _, name = page.partition(":")
         filters: dict[str, Any] = {_FILTERS[kind]: name if kind == "origin" else frozenset({name})}
-        wanted = View(view.access, replace(view.filters, **filters))
         memories += sorted(
-            _fitting(tools.store.memories.page(wanted, OF_A_KIND), "", now),
+            _fitting(tools.store.memories.page(narrowed(view, **filters), OF_A_KIND), "", now),
             key=lambda memory: (-memory.happened_at.timestamp(), memory.content, memory.id),
         )
     return list({memory.id: memory for memory in memories}.values())

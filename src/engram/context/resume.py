@@ -211,7 +211,7 @@ def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
     What was merely said in a session is no note of it.
     """
     pages = (
-        tools.store.memories.page(_narrowed(view, **filters), LATEST // 4)
+        tools.store.memories.page(narrowed(view, **filters), LATEST // 4)
         for filters in ({"origin_prefix": f"{SESSION}:"}, {"tags_any": frozenset({SESSION})})
     )
     notes = {note.id: note for page in pages for note in _of_workspace(page, workspace)}
@@ -258,14 +258,14 @@ def _scored_near(
     """
     gained = category_gain if layer is Layer.CORE else lambda _: 0.0
     most = max(section.most for section in SECTIONS.values()) * (WIDER if workspace else 1)
-    layered = _narrowed(view, layers=frozenset({layer}))
+    layered = narrowed(view, layers=frozenset({layer}))
     if middle is None:
         page = tools.store.memories.page(layered, most)
         return [(gained(memory), memory) for memory in _of_workspace(page, workspace)]
     space = thresholds(middle[0].key)
     cosines: dict[int, float] = {}
     for filters in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
-        cosines |= dict(tools.index.search(*middle, most, _narrowed(layered, **filters)))
+        cosines |= dict(tools.index.search(*middle, most, narrowed(layered, **filters)))
     read = tools.store.memories.read(sorted(cosines))
     return [
         (relevance(cosines[key], space) + gained(memory), memory)
@@ -283,7 +283,8 @@ _CLASSES: tuple[dict[str, Any], ...] = (
 )
 
 
-def _narrowed(view: View, **filters: Any) -> View:
+def narrowed(view: View, **filters: Any) -> View:
+    """The same asker, and more conditions that all hold."""
     return View(view.access, replace(view.filters, **filters))
 
 
