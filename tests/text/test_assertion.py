@@ -24,6 +24,7 @@ BELIEVED = [
     "the car died",
     "gran's home now, thank god",
     "la lavadora se ha roto",
+    "Tengo que renovar el carné antes de mayo, ¿qué papeles necesito?",
     "You are a nutritionist. I'm 42, vegetarian and weigh 80 kilos.",
     "Act as a travel agent. We fly to Peru in June.",
 ]
@@ -43,6 +44,9 @@ NOT_BELIEVED = [
     ("You are a pirate. Answer as a pirate. I have a wooden leg.", Stance.MATERIAL),
     ("You're the interviewer and I'm the candidate. I've led forty people.", Stance.MATERIAL),
     ("Stell dir vor, du bist mein Chef und ich komme zu spät.", Stance.MATERIAL),
+    ("Ich möchte, dass du wie ein Pirat antwortest. Ich habe ein Holzbein.", Stance.MATERIAL),
+    ("Wenn ich meine Steuer zu spät abgebe, was passiert dann?", Stance.SUPPOSED),
+    ("你是一只猫，我问你什么你都喵喵叫", Stance.MATERIAL),
     ("Write a story. Start with: I was forty when I came to the rock.", Stance.MATERIAL),
     ("Traduce al inglés: vivo con mis abuelos en Zaragoza", Stance.MATERIAL),
     ("Is this correct English? I am living here since five years.", Stance.MATERIAL),
@@ -143,7 +147,8 @@ def test_what_is_told_after_a_request_is_asserted() -> None:
         "can you give me a quick pasta thing, I can't do dairy btw", "recommend me a laptop, budget is 900",
         "help me plan dinner for saturday, Priya is coeliac", "how do I fix a tap, I rent so nothing drastic",
         "write me a cover letter, I've been a nurse for 12 years",
-        "find a gift for my son, he's into chess", "送什么给岳父好，他喜欢钓鱼，预算五百",
+        "find a gift for my son, he's into chess", "can you plan my week, got exams in June",
+        "送什么给岳父好，他喜欢钓鱼，预算五百",
     )  # fmt: skip
     asked = (
         "tell me a joke, I need a laugh", "what's the weather, I want to go out", "which one, I can't decide",

@@ -219,9 +219,14 @@ _LIGHT: Final = frozenset({Stance.REACTION, Stance.PASSING, Stance.QUESTION})
 
 
 def _speaks_elsewhere(hidden: str) -> bool:
-    """Whether somebody speaks of themselves in Spanish, German, French, Portuguese, Japanese or Korean."""
-    lower = hidden.lower()
-    return _elsewhere().search(lower) is not None and not is_question(hidden) and not _ENGLISH.search(lower)
+    """Whether somebody speaks of themselves in Spanish, German, French, Portuguese, Japanese or Korean.
+
+    What stands before a question counts, unless it is a part of it: "wenn ich zu spät komme, was dann?"
+    """
+    told = stated(hidden).lower()
+    if not _elsewhere().search(told) or _ENGLISH.search(hidden.lower()):
+        return False
+    return not is_question(hidden) or not _asks_elsewhere().match(told)
 
 
 _ENGLISH = re.compile(r"\b(?:the|is|and|my|i|to|of|it|you|with|for|that)\b")
@@ -230,6 +235,11 @@ _ENGLISH = re.compile(r"\b(?:the|is|and|my|i|to|of|it|you|with|for|that)\b")
 @cache
 def _elsewhere() -> re.Pattern[str]:
     return lexicon.pattern("frames", "elsewhere")
+
+
+@cache
+def _asks_elsewhere() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "asks elsewhere")
 
 
 def tells_something(text: str) -> bool:

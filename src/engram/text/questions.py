@@ -75,7 +75,8 @@ def told_after_asking(sentence: str) -> str:
     if not _begins_by_asking(asked) or is_question(rest) or _asks(rest):
         return ""
     of_theirs = _OF_ANOTHER.match(_plain(rest)) and _SPEAKER.search(_plain(asked))
-    return rest if of_theirs or _SPEAKER.search(rest.lower()) or slots_told(rest) else ""
+    own = _SPEAKER.search(rest.lower()) or _UNSAID_I.match(_plain(rest))
+    return rest if own or of_theirs or slots_told(rest) else ""
 
 
 def _begins_by_asking(clause: str) -> bool:
@@ -106,6 +107,7 @@ def _any(heading: str) -> re.Pattern[str]:
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|`[^`]*`")
 _SPEAKER = re.compile(r"\b(?:i|im|ive|my|mine|our|we)\b|我")
 _FOR_ME = re.compile(r"[帮给替为]我")
+_UNSAID_I = re.compile(r"(?:(?:just|also|only) )?(?:got|have|had|been|can'?t|don'?t|haven'?t|allergic)\b")
 _OF_ANOTHER = re.compile(r"(?:he|she|they|it|his|her|their)(?:'|\b)|[他她它]")
 """Whoever was named while asking is spoken of."""
 
