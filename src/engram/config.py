@@ -696,6 +696,7 @@ def save_settings(file: Path, values: Mapping[str, Any]) -> None:
     import tomlkit
 
     checked = {name: _checked(name, value) for name, value in values.items()}
+    _fitting(_overlaid(Config(), values))
     if file.exists():
         _overlaid(Config(), {name: value for name, value in _read(file) if name != PRESET})
     try:

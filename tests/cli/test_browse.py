@@ -29,6 +29,12 @@ def test_an_empty_memory_says_how_to_begin(shell: Shell) -> None:
     assert "engram remember" in shell.says("list")
 
 
+def test_a_narrowed_list_that_is_empty_does_not_say_that_all_is(shell: Shell) -> None:
+    shell.remember("My editor is Helix")
+
+    assert "nothing here yet" not in shell.says("list", "--tag", "music")
+
+
 def test_pages_follow_each_other_by_cursor(shell: Shell) -> None:
     ids = {shell.remember(f"Number {n} is a {word}") for n, word in enumerate(("lion", "harbour", "violin"))}
 

@@ -93,3 +93,9 @@ def test_a_completion_script_is_printed(shell: Shell, name: str) -> None:
 
 def test_an_unknown_shell_is_refused(shell: Shell) -> None:
     assert shell("completion", "abacus").exit_code == 2
+
+
+def test_a_setting_that_no_command_could_start_with_is_not_written(shell: Shell, home: Path) -> None:
+    for name, value in (("timezone", "Mars/Base"), ("llm.models", "nonsense=big")):
+        assert shell("config", "set", name, value).exit_code == 5
+    assert shell("config", "get", "timezone").exit_code == 0

@@ -256,7 +256,10 @@ def list_memories(run: CommandRun, listed: int | Page | Iterator[Memory]) -> Non
         if isinstance(listed, Page) and listed.cursor and not run.quiet:
             say(run, text((f"more: engram list --cursor {listed.cursor}", "dim")))
     elif not run.quiet:
-        say(run, text(("nothing here yet. ", "bold"), ('begin with: engram remember "…"', "dim")))
+        if run.arguments.get("filters", Filters()) != Filters():
+            say(run, text(("no memory is like that", "bold")))
+        else:
+            say(run, text(("nothing here yet. ", "bold"), ('begin with: engram remember "…"', "dim")))
 
 
 def _everything_about(memory: Engram, memory_id: str) -> dict[str, Any]:

@@ -122,7 +122,7 @@ _SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
 
 
 @command("setup")
-@click.argument("client", type=click.Choice([*CLIENTS]), metavar="CLIENT")
+@click.argument("client", type=click.Choice([*CLIENTS], case_sensitive=False), metavar="CLIENT")
 @click.option(
     "--write/--remove",
     default=None,
