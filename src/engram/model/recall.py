@@ -354,6 +354,8 @@ def public_score(hit: Hit, access: Access) -> float | str:
     return next((word for least, word in BUCKETS if hit.relevance > least), "minimal")
 
 
+UNDER_FLOOR = "relevance "
+"""How the reason begins that tells a figure."""
 ROUGH = {"high": 0.9, "medium": 0.7, "low": 0.5, "minimal": 0.2}
 """What stands for each word where a number must."""
 
@@ -369,9 +371,15 @@ def without_figures(found: Recall, access: Access, chance: Sequence[float] = ())
         noisy = zip(found.hits, chance, strict=True)
         hits = tuple(replace(hit, relevance=min(1.0, max(0.0, hit.relevance + more))) for hit, more in noisy)
         found = replace(found, hits=hits)
-    return replace(
-        found, hits=tuple(_rough(hit, ROUGH[str(public_score(hit, access))]) for hit in found.hits)
+    hits = tuple(_rough(hit, ROUGH[str(public_score(hit, access))]) for hit in found.hits)
+    fits = [hit.relevance for hit in hits]
+    mean = sum(fits) / len(fits) if fits else 0.0
+    quality = replace(found.quality, top_relevance=max(fits, default=0.0), mean_relevance=mean)
+    dropped = tuple(
+        replace(one, why="fits too little" if one.why.startswith(UNDER_FLOOR) else one.why, relevance=0.0)
+        for one in found.dropped
     )
+    return replace(found, hits=hits, dropped=dropped, quality=quality)
 
 
 def _rough(hit: Hit, fit: float) -> Hit:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engram.lazily import lazily
 from engram.model.memory import Lifecycle, Memory, Status
-from engram.model.recall import Dropped, Evidence, Hit, Question, Trust
+from engram.model.recall import UNDER_FLOOR, Dropped, Evidence, Hit, Question, Trust
 from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own, trust
 from engram.text import tokens, words
@@ -114,7 +114,7 @@ def _reasons(
         if not why:
             said = " for what is only said" if one.record.status is Status.SAID else ""
             wanted = SAID_FLOOR * floor if said else floor
-            yield one, f"relevance {one.relevance:.2f} is under the floor of {wanted:.2f}{said}"
+            yield one, f"{UNDER_FLOOR}{one.relevance:.2f} is under the floor of {wanted:.2f}{said}"
             continue
         one.let_in = one.relevance, why
         if not strict:
