@@ -95,7 +95,7 @@ def among(
     ranked = judge(candidates, plan, question, tools)
     kept, dropped = drop_unwanted(ranked, plan, question, tools)
     final = rerank(kept, plan, question, tools)
-    hits = pack(newest_first(final.ordered, final.mode, plan, question, tools), question)
+    hits = pack(newest_first(final.ordered, final.mode, pool, question, tools), question)
     taken = (tools.clock.monotonic() - start) * 1_000
     return Recall(
         question=question,

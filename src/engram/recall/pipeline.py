@@ -90,7 +90,7 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
     final = rerank(kept, plan, question, tools)
     watch.lap("rerank")
     with tools.store.reading():
-        ordered = newest_first(final.ordered, final.mode, plan, question, tools)
+        ordered = newest_first(final.ordered, final.mode, pool, question, tools)
         ordered = over_sessions(ordered, final.mode, question)
         watch.lap("newest")
         timed = channels.settle(ordered, plan, anchored)

@@ -30,6 +30,7 @@ from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
 
 if TYPE_CHECKING:
+    from engram.recall.pool import Pool
     from engram.rules import sameness
     from engram.text import assertion
 else:
@@ -422,19 +423,19 @@ AS_SURE = 0.5
 
 
 def newest_first(
-    ordered: list[Candidate], mode: str, plan: Planned, question: Question, tools: Tools
+    ordered: list[Candidate], mode: str, pool: Pool, question: Question, tools: Tools
 ) -> list[Candidate]:
     """The list with the latest words on its first hit before it; scores stay in order.
 
     An order that a reader gave, or that was asked for as judged, stays.
     """
-    if mode in GIVEN or not ordered or _asks_for_the_past(plan, question, tools):
+    if mode in GIVEN or not ordered or _asks_for_the_past(pool.plan, question, tools):
         return ordered
     ordered = _believed_first(ordered)
     first = ordered[0]
     if not _may_move(first):
         return ordered
-    found = _later_words(ordered, plan, question, tools)
+    found = _later_words(ordered, pool, question, tools)
     if not found:
         return ordered
     best = max(much for _, much in found)
@@ -466,14 +467,15 @@ def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
 
 
 def _later_words(
-    ordered: Sequence[Candidate], plan: Planned, question: Question, tools: Tools
+    ordered: Sequence[Candidate], pool: Pool, question: Question, tools: Tools
 ) -> list[tuple[Candidate, float]]:
     """What may be a later word on the first hit, among the best or led to by it, and how much says so."""
-    first, known = ordered[0], {one.key: one for one in ordered}
+    first, known, plan = ordered[0], {one.key: one for one in ordered}, pool.plan
     links = tools.store.relations.links([first.key], (EdgeType.UPDATES,), plan.view)
     linked = {link.other for link in links if not link.forward}
     read = tools.store.memories.read(sorted(linked - known.keys()))
-    known |= {key: _brought(key, memory, first) for key, memory in read.items()}
+    pool.include(read)
+    known |= {key: _brought(one, read[key], first) for key, one in pool.candidates(read).items()}
     ended = _ended_by(first, ordered[:BELIEVED])
     text = question.text
     asked = Asked(
@@ -603,11 +605,11 @@ def _change_told(memory: Memory) -> float:
     return 1.0 if memory.details.get("corrects") else assertion.change_told(memory.content)
 
 
-def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
+def _brought(one: Candidate, memory: Memory, first: Candidate) -> Candidate:
     """A candidate that the question alone would not have found."""
-    why = f"a later word on {first.record.id[:8]}"
-    let_in = (first.relevance, why)
-    return Candidate(key, record=memory, relevance=first.relevance, score=first.score, let_in=let_in)
+    one.record, one.relevance, one.score = memory, first.relevance, first.score
+    one.let_in = (first.relevance, f"a later word on {first.record.id[:8]}")
+    return one
 
 
 def _may_move(one: Candidate) -> bool:

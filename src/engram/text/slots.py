@@ -507,9 +507,10 @@ def value_kinds(text: str) -> frozenset[str]:
     >>> (
     ...     sorted(value_kinds("Dinner is on Thursday at 7pm")),
     ...     sorted(value_kinds("是16号")),
-    ...     value_kinds("make it red"),
+    ...     sorted(value_kinds("we move on 4 May")),
+    ...     value_kinds("it may rain"),
     ... )
-    (['day', 'time'], ['day'], frozenset())
+    (['day', 'time'], ['day'], ['count', 'day'], frozenset())
     """
     lower = text.lower()
     return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(lower))
@@ -519,7 +520,8 @@ _KINDS: Final = {
     "day": re.compile(
         r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|\d{1,2}(?:st|nd|rd|th)"
         r"|(?:\d{1,2} )?(?:jan(?:uary)?|feb(?:ruary)?|march|april|may \d+\w*|june|july|aug(?:ust)?"
-        r"|sept(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?))\b"
+        r"|sept(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+        r"|\d{1,2} may|(?:in|by|of|until|till|since|next|last|early|late) may)\b"
         r"|(?:周|星期|礼拜)[一二三四五六日天末]|[\d一二三四五六七八九十][号日月]"
     ),
     "time": re.compile(
