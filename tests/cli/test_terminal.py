@@ -47,7 +47,7 @@ def test_erasing_explains_itself_and_asks(shell: Shell) -> None:
     memory_id = shell.remember("The party is on Friday")
 
     code, seen = on_a_terminal("erase", memory_id, typed="n\n")
-    assert (code, "nothing brings it back" in seen, "Nothing was erased" in seen) == (1, True, True)
+    assert (code, "nothing brings it back" in seen, "Nothing was changed" in seen) == (1, True, True)
     assert shell.json("show", memory_id)["memory"]["content"] == "The party is on Friday"
 
     code, seen = on_a_terminal("erase", memory_id, typed="y\n")

@@ -46,7 +46,7 @@ ASKED = {
     "how does the proxy treat streams?": "stream",
     "what is a gap?": "gap",
     "how are old beliefs probed?": "belief",
-    "what becomes of a memory with a dead reference?": "*challenged*",
+    "what becomes of a memory with a dead reference?": "*challenges*",
 }
 SYMBOLS = (
     "buffer_verdict", "buffer_immune", "buffer_rescue", "buffer_expiry", "core_candidate", "next_try",
