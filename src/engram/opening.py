@@ -57,6 +57,29 @@ class Overrides:
     """What opens a vault: 32 bytes, their hexadecimal digits or base64, or a passphrase."""
 
 
+_CHANCE: list[bytes] = []
+"""Random bytes for ids to come. A process that branches off draws its own."""
+ID_BYTES = 16
+IDS_AT_ONCE = 256
+
+
+def new_id() -> str:
+    """A random id (UUID 4).
+
+    The system is asked for many at once: Python lets another thread go first at each asking, in the middle of
+    a write that all threads wait for.
+    """
+    while True:
+        with suppress(IndexError):
+            return str(uuid.UUID(bytes=_CHANCE.pop(), version=4))
+        drawn = os.urandom(ID_BYTES * IDS_AT_ONCE)
+        _CHANCE.extend(drawn[at : at + ID_BYTES] for at in range(0, len(drawn), ID_BYTES))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_CHANCE.clear)
+
+
 def place(path: str | Path | None) -> str:
     """The given file, the one that `ENGRAM_FILE` (or `ENGRAM_DB`) names, or the user's own."""
     return str(path or os.environ.get(FILE_VARIABLE) or os.environ.get(OLD_VARIABLE) or default_file())
@@ -142,7 +165,7 @@ def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: b
             former=FormerEmbedders(embedder, store.vectors, settings.embed, clock),
             clock=clock,
             config=settings,
-            new_id=lambda: str(uuid.uuid4()),
+            new_id=new_id,
             count_tokens=count,
             advisor=brought.advisor or _advisor(settings, store.spending, clock),
             reranker=open_reranker(settings.rerank),

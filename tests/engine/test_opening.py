@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from engram import Engram, EngramError
 from engram.errors import AccessDenied, KeyNeeded, StoreClosed, StoreError
+from engram.opening import IDS_AT_ONCE, new_id
 from engram.testing import FakeClock
 from tests.engine.conftest import contents
 
@@ -153,3 +155,18 @@ def test_an_unknown_embedder_leaves_no_lock_behind(file: Path) -> None:
         Engram.open(file, config={"embed.name": "imaginary"})
     with Engram.open(file) as memory:
         assert memory.remember("The cat is called Mia").embedded
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_that_branches_off_never_makes_the_ids_of_the_one_it_came_from() -> None:
+    assert uuid.UUID(new_id()).version == 4  # and others are ready to be taken
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(write, new_id().encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = os.read(read, 100).decode()
+    mine = {new_id() for _ in range(2 * IDS_AT_ONCE)}
+    assert len(mine) == 2 * IDS_AT_ONCE
+    assert theirs
+    assert theirs not in mine

@@ -17,6 +17,7 @@ from engram.ports import Store
 from engram.store.sqlite import SqliteStore, StoreSettings
 from engram.store.sqlite.connection import Opener, ask
 from engram.store.sqlite.migrate import is_current, make_in_memory
+from engram.store.sqlite.rows import LAST_OF_SESSION
 from engram.testing import FakeClock
 from tests.store.making import ALL, EVERYTHING, add, find
 
@@ -40,6 +41,32 @@ def test_the_connection_is_set_up_as_promised(path: Path, clock: FakeClock) -> N
     pragmas = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "temp_store")
     assert [db.pragma(name) for name in pragmas] == ["wal", 2, 1, 1, 2]
     db.close()
+
+
+def test_a_statement_is_planned_once_whatever_is_put_into_it(
+    store: SqliteStore, path: Path, clock: FakeClock
+) -> None:
+    for number in range(100):
+        add(store, f"tea number {number}", session=f"s{number % 7}")
+    planned: list[int] = []
+
+    def plan(action: int, *_: str | None) -> int:
+        planned.append(action)
+        return apsw.SQLITE_OK
+
+    opener = Opener(str(path), StoreSettings(), clock)
+    with closing(opener.writer()) as db:
+        db.execute("ANALYZE")
+    for db in (opener.writer(), opener.reader()):
+        db.authorizer = plan
+        asked = {"session": "s1", "scope": 1}
+        ask(db, LAST_OF_SESSION, asked)
+        once = len(planned)
+        assert once
+        ask(db, LAST_OF_SESSION, {**asked, "session": "s2"})
+        assert len(planned) == once
+        planned.clear()
+        db.close()
 
 
 def test_a_reading_connection_cannot_write(store: SqliteStore, path: Path, clock: FakeClock) -> None:

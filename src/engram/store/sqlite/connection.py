@@ -160,6 +160,8 @@ class Opener:
             if name
             else self._connect("", flags)
         )
+        # Else a statement is planned anew whenever another value is put into it: a tenth of what SQLite does.
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         db.set_busy_timeout(int(self.settings.busy_timeout_s * 1000))
         if self.settings.key is not None and not self.memory:
             _unlock(db, self.settings.key)
