@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar
 
-from engram.rules import second_reader
+import numpy as np
+import pytest
+
+from engram.rules import injection, second_reader
 from engram.rules.injection import DOUBTFUL, LIST, SOFT, first_sums, signs_of
+from engram.rules.vectors import IN_ONE_THREAD
 from engram.text import lexicon
 from tests.tables import every
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_every_example_is_told_rightly() -> None:
@@ -95,3 +96,31 @@ def test_what_was_read_when_it_came_is_not_read_twice_again(monkeypatch: pytest.
     monkeypatch.setattr(second_reader, "FILE", Path("no such file"))
 
     assert signs_of(order, foreign=True, again=True).score < SOFT
+
+
+class _Counted(np.ndarray[Any, Any]):
+    """A matrix that notes how many terms each product with it has."""
+
+    terms: ClassVar[list[int]] = []
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
+        plain = [one.view(np.ndarray) if isinstance(one, _Counted) else one for one in inputs]
+        if ufunc is np.matmul:
+            self.terms.append(plain[0].shape[-2] * plain[1].size)
+        return getattr(ufunc, method)(*plain, **named)
+
+
+def test_no_product_of_the_quick_reader_is_so_large_that_it_wakes_a_second_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = injection._network()  # noqa: SLF001
+    counted = tuple(one.view(_Counted) if one.ndim > 1 else one for one in network.layers)
+    texts = [(" ".join(["please tell me what we had for dinner"] * many), False) for many in range(1, 8)]
+    told = first_sums(texts)
+    monkeypatch.setattr(injection, "_network", lambda: network._replace(layers=counted))
+
+    for text, before in zip(texts, told, strict=True):
+        _Counted.terms.clear()
+
+        assert first_sums([text]) == [pytest.approx(before, abs=1e-3)]
+        assert 0 < max(_Counted.terms) <= IN_ONE_THREAD
