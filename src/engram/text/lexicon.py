@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
+from ahocorasick_rs import AhoCorasick
+
 from engram.text import re
 from engram.text.reading import read_once
 
@@ -104,64 +106,30 @@ def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Patte
     return re.compile("|".join(f"(?:{row})" for row in rows) or r"(?!)")
 
 
-_ByStart = dict[str, list[tuple[str, int]]]
-"""Pieces, each with its rule, by how a word of theirs begins."""
-
-
 class Calls:
     r"""Which of many rules a text calls for: those of which a piece occurs in it.
 
-    To look for hundreds of pieces one by one is slow; a piece that holds the beginning of a word is looked
-    for only when a word of the text begins so, which is one look at a set. `\b`: the piece begins a word.
+    All pieces are looked for in one pass. `\b`: the piece begins a word; whether it does is left to the rule.
 
     >>> Calls([("\bwrong", "\bmistake"), ("\bbirthday",), ()]).of("my mistake")
     [0, 2]
     """
 
-    def __init__(self, pieces: Sequence[tuple[str, ...]]) -> None:
-        by_start: _ByStart = {"": []}
-        few = sum(map(len, pieces)) <= _FEW
+    def __init__(self, pieces: Sequence[Sequence[str]]) -> None:
+        called: dict[str, list[int]] = {}
         for at, any_of in enumerate(pieces):
             for piece in any_of:
-                start = "" if few else _start_of(piece)
-                by_start.setdefault(start, []).append((piece.removeprefix("\b"), at))
-        self._fill([at for at, any_of in enumerate(pieces) if not any_of], by_start)
-
-    def _fill(self, always: list[int], by_start: _ByStart) -> None:
-        loose = by_start.pop("")
-        self._always, self._by_start = always, by_start
-        self._loose = loose, [pair for pair in loose if pair[0].isascii()]
-
-    def told(self) -> tuple[list[int], _ByStart]:
-        """All that `again` takes."""
-        return self._always, {"": self._loose[0], **self._by_start}
-
-    @classmethod
-    def again(cls, always: list[int], by_start: _ByStart) -> Calls:
-        """The same without looking for what the pieces begin with."""
-        made = cls(())
-        made._fill(always, by_start)
-        return made
+                called.setdefault(piece.removeprefix("\b"), []).append(at)
+        self._always = [at for at, any_of in enumerate(pieces) if not any_of]
+        self._called = list(called.values())
+        self._find = AhoCorasick(called).find_matches_as_indexes
 
     def of(self, lower: str) -> list[int]:
         """The places of the rules that a text in lower case calls for, in order."""
-        called = [at for piece, at in self._loose[lower.isascii()] if piece in lower]
-        if self._by_start:
-            for start in self._by_start.keys() & _word_starts(lower):
-                called += [at for piece, at in self._by_start[start] if piece in lower]
-        return sorted({*called, *self._always}) if called else self._always
-
-
-@read_once
-def _word_starts(lower: str) -> frozenset[str]:
-    return frozenset([word[:_START] for word in words_of(lower)])
-
-
-def _start_of(piece: str) -> str:
-    """How a word begins that every text with this piece has; empty where it holds no beginning."""
-    runs = [(run[0], run.end()) for run in _RUN.finditer(piece) if run.start()]
-    begun = [run for run, _ in runs if len(run) >= _START] or [run for run, end in runs if end < len(piece)]
-    return begun[0][:_START] if begun else ""
+        found = self._find(lower, True)  # noqa: FBT003 - also what overlaps
+        if not found:
+            return self._always
+        return sorted({at for piece, _, _ in found for at in self._called[piece]}.union(self._always))
 
 
 class NamedPatterns:
@@ -181,16 +149,18 @@ class NamedPatterns:
         self._mark = crc32("\n".join(map(" ".join, listed)).encode())
         kept = next((line for line in _kept() if line.startswith(f"[{self._mark},")), "")
         if kept:
-            _, self._tried, calls = json.loads(kept)
-            self._calls = Calls.again(*calls)
+            _, self._tried, pieces = json.loads(kept)
         else:
             self._tried = [(name, one) for name, pattern in listed for one in alternatives(pattern)]
-            self._calls = Calls([needed(one) for _, one in self._tried])
+            pieces = self._pieces()
+        self._calls = Calls(pieces)
+
+    def _pieces(self) -> list[tuple[str, ...]]:
+        return [needed(one) for _, one in self._tried]
 
     def line(self) -> str:
         """What is kept of it, read anew."""
-        calls = Calls([needed(one) for _, one in self._tried])
-        return json.dumps([self._mark, self._tried, calls.told()], ensure_ascii=False)
+        return json.dumps([self._mark, self._tried, self._pieces()], ensure_ascii=False)
 
     def of(self, lower: str) -> tuple[str, ...]:
         """The names of the patterns that a text in lower case holds, in order."""
@@ -322,9 +292,6 @@ _EDGES: Final = frozenset({r"\b", "^", r"\s"})
 _MAYBE: Final = ("?", "*", "{")
 _SPELT_OUT: Final = 64
 """Pieces that one alternative is looked for by at most."""
-_START: Final = 3
-_FEW: Final = 32
-"""Pieces that are looked for faster one by one."""
 _RUN = re.compile(r"\w+")
 _HEADING = re.compile(r"\[[a-z ]+\]")
 _NAMED = re.compile(r"@(?P<name>[a-z]+) = (?P<piece>.*)")
