@@ -98,7 +98,9 @@ def test_a_vector_of_zeros_is_similar_to_nothing() -> None:
     assert cosines(cloud(3, 4), nothing).tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 64), (37, 64), (500, 64), (500, 2_000), (3, 256)])
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(0, 3), (1, 64), (37, 64), (500, 64), (500, 100), (500, 2_000), (3, 256)]
+)
 def test_a_product_a_few_rows_at_a_time_is_the_product(rows: int, columns: int) -> None:
     rng = np.random.default_rng(5)
     many = rng.normal(size=(rows, 256)).astype(np.float32)

@@ -82,10 +82,12 @@ def nearest(vectors: Floats, middles: Floats) -> tuple[Places, Floats]:
     """For each vector the place of the nearest centre, and the cosine with it."""
     import numpy as np
 
+    from engram.rules.vectors import product
+
     places = np.zeros(len(vectors), dtype=np.int64)
     cosines = np.zeros(len(vectors), dtype=np.float32)
     for start in range(0, len(vectors), BLOCK):
-        block = vectors[start : start + BLOCK] @ middles.T
+        block = product(vectors[start : start + BLOCK], middles.T)
         places[start : start + BLOCK] = block.argmax(axis=1)
         cosines[start : start + BLOCK] = block.max(axis=1)
     return places, cosines
