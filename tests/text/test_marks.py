@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.marks import differences, is_correction, is_negated, marks
+from engram.text.marks import differences, is_correction, is_negated, marks, takes_back
 from tests.tables import every
 
 
@@ -79,6 +79,52 @@ def test_words_that_only_look_like_denials_are_not(text: str) -> None:
 )
 def test_corrections_are_heard(text: str) -> None:
     assert is_correction(text)
+
+
+@every(
+    "text",
+    [
+        "strike that, it's Wagamama he wants",
+        "no, forget that: H14",
+        "Sorry, typo: 4417",
+        "misread the label, it's half a tablet",
+        "oops, it's a Corsa",
+        "erm my bad, O negative",
+        "change of plans, he wants a dragon",
+        "disregard, he's coming into Luton",
+        "I got that wrong, Damian",
+        "let me correct myself, it's A negative",
+        "记错了,是螃蟹",
+        "口误,姓黎",
+        "哦不,在310",
+    ],
+)
+def test_what_was_said_just_before_is_taken_back(text: str) -> None:
+    assert takes_back(text)
+    assert is_correction(text)
+
+
+@every(
+    "text",
+    [
+        "I'll never forget that",
+        "cancel that subscription please",
+        "I'll take it back to the shop tomorrow",
+        "let me correct these essays tonight",
+        "I found a typo in my thesis",
+        "oops, nearly burnt the rice",
+        "oops, 3 missed calls from the school",
+        "change of plans at work: the audit starts on Monday",
+        "never mind, I sorted the printer myself",
+        "my boss mixed that up with the Leeds order",
+        "Actually, it's blue",
+        "oops",
+        "老师又写错了我的名字",
+        "算了,今天不做饭了",
+    ],
+)
+def test_what_only_sounds_so_takes_nothing_back(text: str) -> None:
+    assert not takes_back(text)
 
 
 @every(

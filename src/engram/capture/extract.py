@@ -23,6 +23,7 @@ from engram.rules.commitments import CATEGORY, due_in
 from engram.rules.screen import Gate
 from engram.text import re, words
 from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of
+from engram.text.marks import takes_back
 from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
@@ -173,11 +174,14 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
 
 
 def _attached(draft: Draft, told: Sequence[str]) -> Draft:
-    """A correction that names nothing goes with what was told: "make it Friday" with what had a day."""
+    """A correction that names nothing goes with what was told: "make it Friday" with what had a day.
+
+    What takes back what was just said goes with it, whatever it names.
+    """
     few = len(words.terms(draft.content)) <= ELLIPTIC
     points_back = _POINTS_BACK.match(draft.content) and change_told(draft.content) >= CHANGE_MAY_BE
-    elliptic = few and (draft.details.get("corrects") or points_back)
-    if not told or not elliptic or names_its_subject(draft.content):
+    elliptic = few and (draft.details.get("corrects") or points_back) and not names_its_subject(draft.content)
+    if not told or not (elliptic or takes_back(draft.content)):
         return draft
     put, kinds = put_right(draft.content), value_kinds(draft.content)
     alike = (one for one in reversed(told) if (has_wrong_word(put, one) if put else kinds & value_kinds(one)))

@@ -51,6 +51,7 @@ from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_re
 from engram.rules.vectors import product, thresholds
 from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
+from engram.text.marks import takes_back
 from engram.text.slots import has_wrong_word, names_its_subject, put_right, value_kinds
 
 if TYPE_CHECKING:
@@ -332,6 +333,8 @@ def _earlier(
         return None
     best = _put_right(item, known, records)
     if best is None:
+        best = _taken_back(item, known, records)
+    if best is None:
         best = _later_word_on(item, known, cosines, records)
     if best is None and memory.details.get("corrects") and not memory.after and is_overheard(memory):
         best = _of_such_a_value(item, [key for key in known if is_overheard(records[key])], records)
@@ -362,6 +365,13 @@ def _put_right(item: PreparedDraft, known: Iterable[int], records: Mapping[int, 
     """What a correction of one word corrects: the last statement with the wrong word ("Hanna, not Anna")."""
     put = put_right(item.memory.content)
     alike = [key for key in known if put is not None and has_wrong_word(put, records[key].content)]
+    return max(alike, key=lambda key: records[key].heard_at, default=None)
+
+
+def _taken_back(item: PreparedDraft, known: Iterable[int], records: Mapping[int, Memory]) -> int | None:
+    """What was said just before, where that is taken back unnamed ("strike that, it's the Red Lion")."""
+    after = item.memory.after if takes_back(item.memory.content) else ""
+    alike = [key for key in known if after and records[key].content in after]
     return max(alike, key=lambda key: records[key].heard_at, default=None)
 
 

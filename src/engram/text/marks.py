@@ -245,7 +245,21 @@ def puts_right(text: str) -> bool:
     >>> puts_right("Actually, it's on Tuesday"), puts_right("I use Helix now")
     (True, False)
     """
-    return lexicon.found("corrections", text.lower().replace("’", "'"), under="put right")
+    plain = text.lower().replace("’", "'")
+    return takes_back(text) or lexicon.found("corrections", plain, under="put right")
+
+
+def takes_back(text: str) -> bool:
+    """Whether `text` takes back what was said just before, whatever that was.
+
+    >>> (
+    ...     takes_back("Strike that, it's at noon"),
+    ...     takes_back("oops, 4417"),
+    ...     takes_back("Actually, it's at noon"),
+    ... )
+    (True, True, False)
+    """
+    return lexicon.found("corrections", text.lower().replace("’", "'"), under="taken back")
 
 
 # "I use Helix now" and "now I live in Paris" tell of a new state; "right now I am tired" does not.
