@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engram.lazily import dataclass, replace
 from engram.model.clock import written_moment
 from engram.model.memory import Memory, Verification
-from engram.text import facts, lexicon, words
+from engram.text import facts, lexicon, re, words
 from engram.text.assertion import ASSERTED, Stance, change_told, judged, model_change
 from engram.text.cues import are_of_others, people, slots_told
 from engram.text.facts import given
@@ -484,15 +484,23 @@ class LaterWord:
 def things(text: str) -> frozenset[str]:
     """The terms of a text that are about something: no number, day, or word that is said of everything.
 
+    A time or a ratio is one where the thing goes by it: "the 7:40", which is not "at 7:40".
+
     >>> sorted(things("the piano exam got moved, it's the Monday after now"))
     ['exam', 'move', 'piano']
+    >>> sorted(things("they cancelled the 7:40")), sorted(things("the train is at 7:40"))
+    (['7:40', 'cancel'], ['train'])
     """
     common = _common()
-    return frozenset(
+    named = frozenset(found[1] or found[2] for found in _GOES_BY.finditer(text))
+    return named | frozenset(
         term
         for term in words.terms(text)
         if term not in common and not term[0].isdigit() and not term.startswith(words.SINGLE)
     )
+
+
+_GOES_BY = re.compile(r"(?:^|\b(?:[Tt]he|no more) )(\d{1,2}:\d{2}|\d:\d)\b|(\d{1,2}:\d{2})的")
 
 
 @cache
