@@ -26,7 +26,7 @@ from engram.text import re
 from engram.text.cues import slots_asked, slots_told
 from engram.text.facts import facts
 from engram.text.marks import differences, marks
-from engram.text.slots import kinds_asked, value_kinds
+from engram.text.slots import asks_where, kinds_asked, tells_where, value_kinds
 from engram.text.words import content_words
 
 if TYPE_CHECKING:
@@ -416,6 +416,8 @@ FITS, MEANS, CHANGES, LINKED = 1.0, 0.25, 1.4, 1.85
 SAME_KIND, FILLS, SAME_TALK, SAME_NAME = 0.8, 1.45, 1.3, 0.8
 LACKS, ELSEWHERE, LONG = -1.15, -2.0, -1.1
 """What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
+SAYS_AS_MUCH, MUCH_SAID, AS_MUCH = 0.8, 0.5, 0.8
+"""What speaks for it too: the first says that share of what is asked, and it nearly as much."""
 LATER_WORD, MAYBE_LATER, SURE = 2.1, 1.3, 9.0
 """From so much on it is one and stands before the first hit; or may be one and stands right behind it."""
 AS_SURE = 0.5
@@ -536,6 +538,9 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     lacks_value = bool(asked.kinds & before_it and not asked.kinds & kinds)
     if first.answers > 1 and (elsewhere or _tells_of_others(memory)):
         return 0.0
+    if asks_where(asked.text) and _leaves_open_where(memory, before):
+        return 0.0
+    lacks = lacks_value or _lacks_thing(first, one, asked)
     named = any(name in memory.content for name in before.entities)
     much = (
         FITS * min(1.0, one.fit / max(first.fit, 1e-9))
@@ -544,15 +549,28 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
         + SAME_KIND * bool(alike)
         + FILLS * bool(asked.slots & fills)
         + ELSEWHERE * bool(elsewhere)
-        + LACKS * (lacks_value or _lacks_thing(first, one, asked))
+        + LACKS * lacks
         + SAME_TALK * (before.session != "" and memory.session == before.session)
         + SAME_NAME * named
+        + SAYS_AS_MUCH * (not lacks and _says_as_much(first, one))
         + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
     tied = linked or alike or named or fills & (asked.slots | filled)
     if much + CHANGES < MAYBE_LATER or not (tied or _speaks_of_the_same(memory, before)):
         return 0.0  # it would be none if it told of a change for certain, which takes longest to tell
     return much + CHANGES * _change_told(memory)
+
+
+def _leaves_open_where(memory: Memory, before: Memory) -> bool:
+    """Whether the one before tells where, and the later one neither a place nor a new name."""
+    if memory.details.get("corrects") or not set(memory.entities) <= set(before.entities):
+        return False
+    return tells_where(before.content) and not tells_where(memory.content)
+
+
+def _says_as_much(first: Candidate, one: Candidate) -> bool:
+    """Whether both say what is asked about, in more than one word: two statements about one thing."""
+    return len(first.match.terms) > 1 and first.said >= MUCH_SAID and one.said >= AS_MUCH * first.said
 
 
 def _speaks_of_the_same(memory: Memory, before: Memory) -> bool:

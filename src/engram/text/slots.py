@@ -582,6 +582,33 @@ _ASKED: Final = (
 )
 
 
+def asks_where(question: str) -> bool:
+    """Whether a question asks for a place."""
+    return _WHERE.search(question.lower()) is not None
+
+
+def tells_where(text: str) -> bool:
+    """Whether a text may tell where: by a place, a number, what stands before a place, or as a note does.
+
+    >>> tells_where("they moved it to Leeds"), tells_where("搬去亦庄了"), tells_where("scissors: top drawer")
+    (True, True, True)
+    >>> tells_where("it is out of toner"), tells_where("the concert is on Sunday")
+    (False, False)
+    """
+    return _PLACE.search(text.lower()) is not None
+
+
+_WHERE: Final = re.compile(r"\bwhere(?:abouts|'?s)?\b|哪里|哪儿|在哪|去哪|住哪|什么地方")
+_PLACE: Final = re.compile(
+    r"\b(?:in|at|on|to|into|from|near|under|behind|beside|opposite|inside|outside|above|below|by|round|off)"
+    r" (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\w*\b"
+    r"|(?:time|fact|general|order|case|hold|purpose|me|him|her|them|us|it|be|do|get)\b)"
+    r"|\b(?:upstairs|downstairs|next door|home|abroad|level|floor|rooms?|there)\b"
+    r"|\d|: ?\w|：|[在到去搬住][^,，。了]|[楼路区街室店站]"
+)
+
+
 # ---------------------------------------------------------------- one word for another
 # "It's Hanna, not Anna": the right word and the wrong one come out, or only the right one.
 
