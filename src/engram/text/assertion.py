@@ -28,7 +28,14 @@ from engram.text import lexicon, re
 from engram.text.cues import slots_told
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
-from engram.text.questions import is_question, is_request, stated, told_after_asking, told_before_asking
+from engram.text.questions import (
+    is_question,
+    is_request,
+    rule_beside_request,
+    stated,
+    told_after_asking,
+    told_before_asking,
+)
 from engram.text.reading import read_once
 from engram.text.sentences import clauses, sentences
 from engram.text.slots import filled
@@ -143,7 +150,24 @@ def _prose(text: str) -> Iterator[Judged]:
         else:
             end = start + len(sentence)
             said = text[start:end]
-        yield _judge(said, sentence)
+        yield from _judged_apart(said, sentence)
+
+
+def _judged_apart(said: str, hidden: str) -> Iterator[Judged]:
+    """A rule and what is asked for in the same breath one by one: "we use pnpm, now add a retry"."""
+    start, end = rule_beside_request(hidden)
+    rule = _judge(said[start:end], hidden[start:end]) if end else None
+    if rule is None or not rule.believed:
+        yield _judge(said, hidden)
+        return
+    asked = (said[end:], hidden[end:]) if start == 0 else (said[:start], hidden[:start])
+    order = _judge(*(_JOINT.sub("", part) for part in asked))
+    yield from (rule, order) if start == 0 else (order, rule)
+
+
+_JOINT = re.compile(
+    r"^[\s,;，；—–-]+(?:(?:and|but|so|cos|because)\s+)?|[\s,;，；—–-]+(?:(?:and|but|so|cos|because)\s+)?$"
+)
 
 
 def _judge(said: str, hidden: str) -> Judged:

@@ -79,9 +79,64 @@ def told_after_asking(sentence: str) -> str:
     return rest if own or of_theirs or slots_told(rest) else ""
 
 
+def rule_beside_request(sentence: str) -> tuple[int, int]:
+    """Where a rule that stays begins and ends in a sentence that asks for something too; (0, 0) without.
+
+    >>> told = ("Always use metric; how hot is lava?", "Fix this, we never use tabs", "We never use tabs")
+    >>> for said in told:
+    ...     start, end = rule_beside_request(said)
+    ...     said[start:end]
+    'Always use metric'
+    'we never use tabs'
+    ''
+    """
+    cuts = [(match.start(), match.end()) for match in _BREATH.finditer(sentence)]
+    if not cuts or not _holds(sentence, "rule"):
+        return 0, 0
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(sentence)]
+    clauses = [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
+    place = next((at for at, clause in enumerate(clauses) if _asks_for_work(clause)), None)
+    if place is None:
+        return 0, 0
+    if place:
+        start, end = 0, ends[place - 1]
+        stays = not _holds(clauses[place - 1], "leads on")
+    else:
+        own = (at for at, clause in zip(starts, clauses, strict=True) if at and _tells_own_rule(clause))
+        start, end = next(own, 0), len(sentence)
+        stays = start > 0
+    rule = sentence[start:end]
+    return (start, end) if stays and _holds(rule, "rule") and not _holds(rule, "this time") else (0, 0)
+
+
+def _tells_own_rule(clause: str) -> bool:
+    return _OWN_RULE.search(_plain(clause)) is not None and _holds(clause, "rule")
+
+
+def _holds(text: str, under: str) -> bool:
+    return lexicon.found("requests", _plain(text), under=under)
+
+
+def _asks_for_work(clause: str) -> bool:
+    if _holds(clause, "rule") or _holds(clause, "goes on"):
+        return False
+    return is_question(clause) or _holds(clause, "") or _holds(clause, "beside a rule")
+
+
+_BREATH = re.compile(
+    r"\s*[,;，；]\s*(?:(?:and|but|so|cos|because)\s+)?|\s+[—–-]+\s+"
+    r"|\s+(?=(?:now|please|pls|so|and|but) (?:can|could|would|will|what|how|why|please) )"
+    r"|(?<!how)(?<!why)(?<!what)(?<!who)(?<!where)(?<!when)"
+    r"\s+(?=(?:now|please|pls|(?:can|could|would) (?:you|u)) [a-z]+ |and [a-z]+ (?:this|these)\b)"
+)
+_OWN_RULE = re.compile(r"\b(?:we|our|i|my|btw|by the way|from now on)\b|我|咱|以后|今后|每次")
+"""After asking only a rule of one's own is one: "never more than 50 words" is for what was asked for."""
+
+
 def _begins_by_asking(clause: str) -> bool:
     asks = _asks(clause) or is_question(clause) or lexicon.found("frames", _plain(clause), under="ask")
-    return asks or _asks_requests().search(_plain(clause)) is not None
+    return asks or _requests("").search(_plain(clause)) is not None
 
 
 def _asks(clause: str) -> bool:
@@ -125,11 +180,11 @@ def is_request(clause: str) -> bool:
     (False, False, False)
     """
     plain = _QUOTED.sub(" ", clause.lower().replace("’", "'")).strip()
-    if not _asks_requests().search(plain) or lexicon.found("requests", plain, under="standing"):
+    if not _requests("").search(plain) or lexicon.found("requests", plain, under="standing"):
         return False
     return not _SPEAKER.search(_FOR_ME.sub("", plain))
 
 
 @cache
-def _asks_requests() -> re.Pattern[str]:
-    return lexicon.pattern("requests")
+def _requests(heading: str) -> re.Pattern[str]:
+    return lexicon.pattern("requests", heading)
