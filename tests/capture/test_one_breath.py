@@ -38,6 +38,24 @@ ONE_RULE = [
     "never use jargon, give me examples",
     "we never use npm, which is slow",
 ]
+NAMED_IN_A_REQUEST = [
+    ("Can you draft a note to my neighbour Mrs Okafor for feeding the cat", "my neighbour Mrs Okafor"),
+    ("write an email to my professor, Dr. Lindqvist, asking for an extension", "my professor, Dr. Lindqvist"),
+    ("write a story for my son Theo about a dragon", "my son Theo"),
+    ("how do i cancel my subscription to my trainer Joe", "my trainer Joe"),
+    ("帮我给我老板王芳写封邮件请两天假", "我老板王芳"),
+    ("给我女儿朵朵想个生日派对的主题", "我女儿朵朵"),
+    ("怎么跟我的房东刘阿姨说想提前退租", "我的房东刘阿姨"),
+]
+NOBODY_NAMED = [
+    "write an email to a manager called Graham asking for a raise",
+    "write a story where my son Theo is a dragon",
+    "proofread: my son Theo like trains",
+    "suggest a name for my cat's kitten",
+    "explain my code Bob wrote",
+    "以“我的老师王芳”为题写一篇作文",
+    "给我的猫咪取个名字",
+]
 
 
 def believed(*said: str) -> list[str]:
@@ -69,3 +87,23 @@ def test_what_is_asked_for_beside_a_rule_is_found_as_said(memory: Engram) -> Non
     memory.flush("a")
     found = [hit.memory.content for hit in memory.recall("a retry for the fetch helper")]
     assert "now add a retry to the fetch helper" in found
+
+
+@every(("said", "kept"), NAMED_IN_A_REQUEST)
+def test_a_request_says_who_somebody_is_to_the_speaker(said: str, kept: str) -> None:
+    assert believed(said) == [kept]
+
+
+@every("said", NOBODY_NAMED)
+def test_a_request_without_somebody_of_the_speakers_says_nothing(said: str) -> None:
+    assert believed(said) == []
+
+
+def test_who_is_named_in_a_request_stays_apart_from_what_is_told_beside_it() -> None:
+    told = believed("I'm vegetarian. Write a story for my son Theo about a dragon.")
+    assert sorted(told) == ["I'm vegetarian.", "my son Theo"]
+
+
+def test_a_newer_manager_named_in_a_request_is_the_manager() -> None:
+    told = believed("draft an email to my manager Graham", "draft an email to my manager Priya about leave")
+    assert told == ["my manager Priya"]

@@ -29,6 +29,7 @@ from engram.text.cues import slots_told
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
 from engram.text.questions import (
+    asks_first,
     is_question,
     is_request,
     rule_beside_request,
@@ -37,6 +38,7 @@ from engram.text.questions import (
     told_before_asking,
 )
 from engram.text.reading import read_once
+from engram.text.relations import named_relations
 from engram.text.sentences import clauses, sentences
 from engram.text.slots import filled
 from engram.text.words import EMOJI, HAN, content_words
@@ -101,13 +103,21 @@ def judged(message: str) -> list[Judged]:
     [('Translate to French:', 'question'), ('I have a cat.', 'material')]
     """
     start, begins = frame_of(message)
-    told = [*_tale(list(_in_company(list(_prose(message[:start])))))]
+    told = _tale(list(_in_company(list(_prose(message[:start])))))
     if head := message[start:begins].strip():
         sure = _told_after_asking(masked(head))  # "translate this for my cleaner, her name is Beata: …"
-        told.append(Judged(head, Stance.FACT if sure else Stance.QUESTION, sure))
+        told = [*told, Judged(head, Stance.FACT if sure else Stance.QUESTION, sure)]
+    told = [each for one in told for each in _with_whom_it_names(one)]
     if material := message[begins:].strip():
         told.append(Judged(material, Stance.MATERIAL, 0.0))
     return told
+
+
+def _with_whom_it_names(one: Judged) -> Iterator[Judged]:
+    """With what only asks, whom it names: "write to my manager Graham" says who the manager is."""
+    if not one.believed and (one.stance is Stance.QUESTION or asks_first(one.text)):
+        yield from (Judged(named, Stance.FACT, BELIEVED_FROM) for named in named_relations(one.text))
+    yield one
 
 
 def _tale(found: list[Judged]) -> list[Judged]:

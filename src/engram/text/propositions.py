@@ -24,6 +24,7 @@ from engram.text.kinds import category_of
 from engram.text.marks import is_correction
 from engram.text.names import entities
 from engram.text.questions import stated
+from engram.text.relations import named_relations
 from engram.text.signals import CHANGE, Level, Signal, Undertaking, names_a_day_to_come, signals, undertaking
 from engram.text.slots import has_wrong_word, put_right
 from engram.text.when.calendar import TimeExpression
@@ -403,4 +404,5 @@ def _goes_with(one: Proposition, last: Proposition) -> bool:
         return False
     if leans(one.text):
         return True
-    return not (one.asked or last.asked)
+    alone = one.asked or last.asked or any(named_relations(each.text) == (each.text,) for each in (one, last))
+    return not alone

@@ -72,11 +72,17 @@ def told_after_asking(sentence: str) -> str:
     if first is None:
         return ""
     asked, rest = sentence[: first.start()], sentence[first.end() :]
-    if not _begins_by_asking(asked) or is_question(rest) or _asks(rest):
+    if not asks_first(asked) or is_question(rest) or _asks(rest):
         return ""
     of_theirs = _OF_ANOTHER.match(_plain(rest)) and _SPEAKER.search(_plain(asked))
     own = _SPEAKER.search(rest.lower()) or _UNSAID_I.match(_plain(rest))
     return rest if own or of_theirs or slots_told(rest) else ""
+
+
+def asks_first(clause: str) -> bool:
+    """Whether it begins by asking for something."""
+    asks = _asks(clause) or is_question(clause) or lexicon.found("frames", _plain(clause), under="ask")
+    return asks or _requests("").search(_plain(clause)) is not None
 
 
 def rule_beside_request(sentence: str) -> tuple[int, int]:
@@ -132,11 +138,6 @@ _BREATH = re.compile(
 )
 _OWN_RULE = re.compile(r"\b(?:we|our|i|my|btw|by the way|from now on)\b|我|咱|以后|今后|每次")
 """After asking only a rule of one's own is one: "never more than 50 words" is for what was asked for."""
-
-
-def _begins_by_asking(clause: str) -> bool:
-    asks = _asks(clause) or is_question(clause) or lexicon.found("frames", _plain(clause), under="ask")
-    return asks or _requests("").search(_plain(clause)) is not None
 
 
 def _asks(clause: str) -> bool:
