@@ -15,6 +15,7 @@ RULE_AND_REQUEST = [
         "we're on python 3.12 and never use print for logging",
     ),
     ("always answer in metric; what's the boiling point of ethanol?", "always answer in metric"),
+    ("our commits follow conventional commits so write me one", "our commits follow conventional commits"),
     ("fix the loop below, and btw all our tests go in spec/", "btw all our tests go in spec/"),
     (
         "we write commit messages in english, can u write one for this diff",
@@ -37,6 +38,7 @@ ONE_RULE = [
     "in our codebase we use tabs not spaces, please stick to it",
     "never use jargon, give me examples",
     "we never use npm, which is slow",
+    "we never eat pork, what can I cook for my son's birthday on Friday",
 ]
 NAMED_IN_A_REQUEST = [
     ("Can you draft a note to my neighbour Mrs Okafor for feeding the cat", "my neighbour Mrs Okafor"),
@@ -53,6 +55,7 @@ NOBODY_NAMED = [
     "proofread: my son Theo like trains",
     "suggest a name for my cat's kitten",
     "explain my code Bob wrote",
+    "You are my sister Anna and I am your annoying brother. Start.",
     "以“我的老师王芳”为题写一篇作文",
     "给我的猫咪取个名字",
 ]

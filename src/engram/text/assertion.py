@@ -102,12 +102,13 @@ def judged(message: str) -> list[Judged]:
     >>> [(one.text, one.stance.value) for one in judged("Translate to French: I have a cat.")]
     [('Translate to French:', 'question'), ('I have a cat.', 'material')]
     """
-    start, begins = frame_of(message)
+    heading, start, begins = _framed(message)
     told = _tale(list(_in_company(list(_prose(message[:start])))))
     if head := message[start:begins].strip():
         sure = _told_after_asking(masked(head))  # "translate this for my cleaner, her name is Beata: …"
         told = [*told, Judged(head, Stance.FACT if sure else Stance.QUESTION, sure)]
-    told = [each for one in told for each in _with_whom_it_names(one)]
+    if heading != "play":  # in a play nobody is anybody's
+        told = [each for one in told for each in _with_whom_it_names(one)]
     if material := message[begins:].strip():
         told.append(Judged(material, Stance.MATERIAL, 0.0))
     return told
@@ -164,15 +165,19 @@ def _prose(text: str) -> Iterator[Judged]:
 
 
 def _judged_apart(said: str, hidden: str) -> Iterator[Judged]:
-    """A rule and what is asked for in the same breath one by one: "we use pnpm, now add a retry"."""
+    """A rule and what is asked for in the same breath one by one: "we use pnpm, now add a retry".
+
+    A request that tells something as well stays where it is.
+    """
     start, end = rule_beside_request(hidden)
     rule = _judge(said[start:end], hidden[start:end]) if end else None
-    if rule is None or not rule.believed:
-        yield _judge(said, hidden)
-        return
-    asked = (said[end:], hidden[end:]) if start == 0 else (said[:start], hidden[:start])
-    order = _judge(*(_JOINT.sub("", part) for part in asked))
-    yield from (rule, order) if start == 0 else (order, rule)
+    if rule is not None and rule.believed:
+        asked, plain = (_JOINT.sub("", text[end:] if start == 0 else text[:start]) for text in (said, hidden))
+        if not _weighed(asked, _OPENER.sub("", plain, count=1)).believed:
+            order = Judged(asked, Stance.QUESTION, 0.0)
+            yield from (rule, order) if start == 0 else (order, rule)
+            return
+    yield _judge(said, hidden)
 
 
 _JOINT = re.compile(
@@ -237,7 +242,8 @@ _ASIDE = re.compile(
 _OPENER = re.compile(
     r"^(?:(?:oh|ok|okay|so|well|right|hey)[\s,]+)*"
     r"(?:(?:and|also|plus|btw|by the way|fyi|one more thing|another thing)[\s,:–—-]+"
-    r"|(?:quick )?update\s*[:–—-]\s*)+",
+    r"|(?:quick )?update\s*[:–—-]\s*)+"
+    r"|^(?:对了|另外|还有|顺便[说提问]?一?[下句嘴]?)[，,、：\s]*",
     re.IGNORECASE,
 )
 """What says how something comes up, not whether it is meant."""
@@ -393,6 +399,11 @@ def frame_of(message: str) -> tuple[int, int]:
     >>> frame_of("It rains. Fix the grammar: he go home"), frame_of("I live in Rome")
     ((10, 26), (14, 14))
     """
+    _, start, begins = _framed(message)
+    return start, begins
+
+
+def _framed(message: str) -> tuple[str, int, int]:
     lower = message.lower().replace("’", "'")
     starts = [0, *(match.end() for match in _START.finditer(lower))]
     for start in starts:
@@ -401,8 +412,8 @@ def frame_of(message: str) -> tuple[int, int]:
             if match:
                 begins = _begins(lower, match.end(), heading)
                 if begins is not None:
-                    return start, begins
-    return len(message), len(message)
+                    return heading, start, begins
+    return "", len(message), len(message)
 
 
 _START = re.compile(r"(?:[.!?。！？]|\n)\s+|[。！？]")

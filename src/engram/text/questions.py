@@ -133,6 +133,7 @@ def _asks_for_work(clause: str) -> bool:
 _BREATH = re.compile(
     r"\s*[,;，；]\s*(?:(?:and|but|so|cos|because)\s+)?|\s+[—–-]+\s+"
     r"|\s+(?=(?:now|please|pls|so|and|but) (?:can|could|would|will|what|how|why|please) )"
+    r"|\s+(?=so (?:write|draft|create|generate|add|fix|convert|rewrite) )"
     r"|(?<!how)(?<!why)(?<!what)(?<!who)(?<!where)(?<!when)"
     r"\s+(?=(?:now|please|pls|(?:can|could|would) (?:you|u)) [a-z]+ |and [a-z]+ (?:this|these)\b)"
 )
