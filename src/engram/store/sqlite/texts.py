@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from engram.store.sqlite.table import NamespaceTable, Tables
     from engram.store.sqlite.views import Places as KnownPlaces
 
-ROWS_CAP = 30_000
+ROWS_CAP = 240_000
 """Units that the rarest terms may name together, or `SHARE_CAP` of all memories if that is more."""
 SHARE_CAP = 0.02
 SPARE = 4
