@@ -134,7 +134,8 @@ Blocks = Iterable[Block]
 def allowed(lines: VectorLines, reach: Reach, statuses: frozenset[Status]) -> Places:
     """Where the lines stand that a caller may reach, in one of these statuses (in any, if none is named)."""
     wanted = np.array([not statuses or status in statuses for status in STATUSES] + [False])
-    inside = wanted[lines.statuses]  # GONE is -1, the last place, which is never wanted
+    # GONE is -1, the last place, which is never wanted. To take is three times as fast as to index.
+    inside = wanted.take(lines.statuses)
     if not reach.everything:
         inside &= _within(lines, reach)
     places: Places = inside.nonzero()[0]
@@ -249,7 +250,7 @@ def cosines(block: Block, question: Floats) -> Floats:
 def _within(lines: VectorLines, reach: Reach) -> NDArray[np.bool_]:
     seen = np.zeros(max(reach.scopes | {int(lines.scopes.max(initial=0))}) + 1, dtype=np.bool_)
     seen[list(reach.scopes)] = True
-    inside = seen[lines.scopes]
+    inside = seen.take(lines.scopes)
     if reach.namespace is not None:
         inside |= lines.namespaces == reach.namespace
     return inside
