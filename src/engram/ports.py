@@ -18,6 +18,7 @@ from datetime import datetime, tzinfo
 from threading import Condition, Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
+from engram.config import models_of
 from engram.errors import EngramError
 from engram.lazily import dataclass
 from engram.model.clock import zone_of
@@ -320,12 +321,14 @@ class Tools:
         llm = self.config.llm
         if llm.level == "off" or not llm.base_url or not llm.model:
             return ""
-        models = [name for name in (llm.model, llm.small_model, llm.fallback_model) if name]
+        named = (llm.model, llm.small_model, llm.fallback_model, *models_of(llm).values())
+        models = [name for name in named if name]
         calls, reason = self.store.spending.failing(models)
         if not calls:
             return ""
         which = "the last call" if calls == 1 else f"each of the last {calls} calls"
-        return f"{which} to {llm.model} failed: {reason or 'nobody knows why.'}"
+        whose = llm.model if {*models} == {llm.model} else "the models"
+        return f"{which} to {whose} failed: {reason or 'nobody knows why.'}"
 
 
 # ---------------------------------------------------------------- store

@@ -11,7 +11,7 @@ from engram import Engram
 from engram.config import ServerConfig
 from engram.server.host import MemoryHost, check_health
 from engram.testing import HashEmbedder, ScriptedServer
-from engram.testing.model_server import Reply, Request, fails, says, says_json
+from engram.testing.model_server import Reply, Request, fails, says, says_json, stalls
 from tests.llm.settings import statement
 
 SAID = "I moved to Berlin last week and I love it."
@@ -96,3 +96,41 @@ def test_the_doctor_tries_out_a_model_that_was_never_asked(
         asked = len(service.requests)
         memory.doctor()
         assert len(service.requests) == asked, "once is enough"
+
+
+@pytest.mark.parametrize("fallback", ["", "spare"])
+def test_what_happened_last_is_told_and_not_the_failure_before_it(tmp_path: Path, fallback: str) -> None:
+    replies = [fails(500), stalls()]
+
+    def stumbles_and_hangs(request: Request) -> Reply:
+        if not request.path.endswith("/chat/completions"):
+            return says("{}")
+        return replies.pop(0) if len(replies) > 1 else replies[0]
+
+    llm = {"model": "large", "retries": 0, "timeout_s": 0.5, "fallback_model": fallback}
+    with ScriptedServer(stumbles_and_hangs) as service:
+        config = {"llm": {"level": "auto", "base_url": service.url, **llm}}
+        with Engram.open(tmp_path / "m.db", config=config, embedder=HashEmbedder()) as memory:
+            memory.observe(SAID)
+            memory.flush()
+            (found,) = [one for one in memory.doctor() if one.name == "model"]
+
+            for told in (memory.model_trouble, found.detail):
+                assert "did not answer in time" in told
+                assert "500" not in told
+
+
+def test_the_trouble_of_a_model_that_one_task_has_alone_is_told(tmp_path: Path) -> None:
+    def gone(request: Request) -> Reply:
+        if not request.path.endswith("/chat/completions"):
+            return says("{}")
+        return fails(404, "model_not_found") if request.model == "reader" else GOOD
+
+    with ScriptedServer(gone) as service:
+        config = {"llm": {"base_url": service.url, "model": "large", "models": "extract=reader", "rest_s": 0}}
+        with Engram.open(tmp_path / "m.db", config=config, embedder=HashEmbedder()) as memory:
+            memory.observe(SAID)
+            memory.flush()
+
+            assert "the last call to the models failed" in memory.model_trouble
+            assert "model_not_found" in memory.model_trouble

@@ -222,7 +222,7 @@ def _model(caller: CallerContext) -> Finding:
     spent = caller.tools.store.spending.tokens_since(today)
     trouble = caller.tools.model_trouble()
     state = trouble if health.ok and trouble else health.detail
-    detail = f"{state}; {spent:,} tokens today" if spent else state
+    detail = f"{state.removesuffix('.')}; {spent:,} tokens today" if spent else state
     ok = health.ok and not trouble
     return Finding("model", ok, detail, "" if ok else "rules decide meanwhile; check the settings of `llm`")
 

@@ -174,7 +174,7 @@ class ModelAdvisor:
         models = self._models("extract")
         reasons = [self._resting.why(model) for model in models]
         if all(reasons):
-            return Health(ok=False, detail=next(iter(reasons), "no model is configured"))
+            return Health(ok=False, detail=self._resting.latest(models) or "no model is configured")
         was_well = self._well_at is not None and self._clock.monotonic() - self._well_at < self._config.rest_s
         if not was_well:
             problem = self._client.probe(min(self._config.timeout_s, PROBE_SECONDS))
@@ -330,6 +330,7 @@ class Resting:
         """Leave a model alone, for longer if its service asks for that."""
         until = self._clock.monotonic() + max(self._seconds, min(asked_s, LONGEST))
         with self._lock:
+            self._until.pop(model, None)  # the latest stands last
             self._until[model] = (until, reason)
 
     def end(self, model: str) -> None:
@@ -340,12 +341,14 @@ class Resting:
 
     def why(self, model: str) -> str:
         """Why a model rests at the moment; empty when it does not."""
+        return self.latest([model])
+
+    def latest(self, models: Iterable[str]) -> str:
+        """Why the one of these models rests that failed last; empty when none of them rests."""
+        meant, now = {*models, EVERY}, self._clock.monotonic()
         with self._lock:
-            for name in (model, EVERY):
-                until, reason = self._until.get(name, (0.0, ""))
-                if reason and self._clock.monotonic() < until:
-                    return reason
-        return ""
+            rest = [reason for name, (until, reason) in self._until.items() if name in meant and now < until]
+        return rest[-1] if rest else ""
 
 
 class Budget:

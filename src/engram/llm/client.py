@@ -341,25 +341,24 @@ class ChatClient:
         """The answer, or why there is none by the deadline (in the clock's monotonic seconds)."""
         form = self.form(question.model) or Form()
         tries, pause = 0, FIRST_WAIT
-        first: Failed | None = None
+        stumbled = False
         while True:
             got = self._once(question, form, deadline)
             if isinstance(got, Form):
                 form = got  # finding out what a service understands is no failed try
                 continue
             if isinstance(got, ModelReply):
-                if first is None or question.model in self._stumbled:
+                if not stumbled or question.model in self._stumbled:
                     self._learn(question.model, form)
-                if first is not None:
+                if stumbled:
                     self._stumbled.add(question.model)
                 return got
             unknown = question.model not in self._forms and not question.once
             less = looser(form) if got.at_work and unknown else None
-            if less is not None:
+            if less is not None and self._left(deadline) > 0:
                 # Some servers die of a form they do not know instead of saying so.
-                first, form = first or got, less
+                stumbled, form = True, less
                 continue
-            got = first or got
             wait = max(pause, got.wait_s)
             tries += 1
             if not got.again or tries > self._service.retries or wait >= self._left(deadline):
