@@ -227,6 +227,13 @@ class EmptyContent(InvalidInput):
         self.field = field
 
 
+class EmptyQuestion(InvalidInput):
+    """A question needs something to look for."""
+
+    code = "E2029"
+    says = "The question is empty: say what to look for."
+
+
 class ContentTooLong(InvalidInput):
     """A text is longer than a memory may be."""
 

@@ -10,7 +10,7 @@ from engram import Access, Engram, Role, Scope
 from engram.api import caller as module
 from engram.api.caller import RecallLimits
 from engram.config import LimitsConfig
-from engram.errors import TooManyRecalls
+from engram.errors import EmptyQuestion, TooManyRecalls
 from engram.model.memory import Memory
 from engram.model.recall import Hit, Trust, public_score
 from engram.testing import FakeClock, HashEmbedder
@@ -117,3 +117,11 @@ def test_the_engine_counts_agents_with_the_configured_figures(file: Path, clock:
 
 def test_twenty_a_minute_and_two_hundred_a_session_unless_told_otherwise() -> None:
     assert (LimitsConfig().recalls_a_minute, LimitsConfig().recalls_a_session) == (20, 200)
+
+
+@every("blank", ["", "   ", "\n\t", "\u3000"])
+def test_an_empty_question_is_refused_and_costs_no_recall(memory: Engram, blank: str) -> None:
+    for ask in (memory.recall, memory.reason):
+        with pytest.raises(EmptyQuestion, match="E2029: The question is empty: say what to look for"):
+            ask(blank)
+    assert memory.maintenance.recall_health().overall.recalls == 0

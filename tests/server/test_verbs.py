@@ -170,3 +170,16 @@ def test_a_long_call_tells_how_far_it_has_come(client: Client) -> None:
 
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.text.endswith('event: done\ndata: {"embedded": 0}\n\n')
+
+
+def test_an_empty_question_is_refused_as_everywhere(client: Client) -> None:
+    keep(client, "Anna lives in Bremen")
+
+    for blank in ("", "  ", "\n\t"):
+        for answer in (
+            client.post("/v1/recall", json={"query": blank}),
+            client.get("/v1/recall", params={"q": blank}),
+            client.post("/v1/reason", json={"question": blank}),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (400, "E2029")
+            assert answer.json()["detail"] == "The question is empty: say what to look for."

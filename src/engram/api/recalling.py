@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, Noun, RecallLimits, checked, whole
 from engram.config import RERANKS
-from engram.errors import AccessDenied, EngramError, UnknownValue, WrongType
+from engram.errors import AccessDenied, EmptyQuestion, EngramError, UnknownValue, WrongType
 from engram.lazily import lazily
 from engram.model.clock import EPOCH
 from engram.model.event import Finding
@@ -295,8 +295,8 @@ class Recalling(Noun):
         """Think a question through; it counts as one recall."""
         settings = self._tools.config
         screen.name("session", session)
-        text = screen.readable("question", question)[:QUERY_LIMIT]
-        asked = Question(text, self._caller.at(scope), settings.recall.limit, session=session)
+        words = readable("question", question)
+        asked = Question(words, self._caller.at(scope), settings.recall.limit, session=session)
         deep = whole("depth", REASON_DEPTH if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
         self._limits.take(self._caller.access, session, self._caller.actor)
@@ -346,7 +346,7 @@ def question(caller: CallerContext, query: str, options: RecallOptions) -> Quest
     _check_ranges(options)
     screen.name("session", options.get("session", ""))
     looked_at: dict[str, Any] = {
-        "text": screen.readable("query", query)[:QUERY_LIMIT],
+        "text": readable("query", query),
         "access": caller.at(options.get("scope")),
         "limit": settings.limit if limit is None else limit,
         "filters": in_mode(filters, mode, include_archived=archived),
@@ -357,6 +357,14 @@ def question(caller: CallerContext, query: str, options: RecallOptions) -> Quest
     for name in (*looked_at, "scope", "as_of", "mode", "include_archived", "plan"):
         given.pop(name, None)
     return Question(**looked_at, **{name: value for name, value in given.items() if value is not None})
+
+
+def readable(field: str, question: str) -> str:
+    """The words of a question, as far as they are read. Raises EmptyQuestion, WrongType and BadText."""
+    words = screen.readable(field, question)
+    if not words.strip():
+        raise EmptyQuestion
+    return words[:QUERY_LIMIT]
 
 
 def _check_ranges(options: RecallOptions) -> None:

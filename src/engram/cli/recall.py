@@ -202,8 +202,6 @@ def _find(
     ] = MappingProxyType({}),
     **options: Unpack[RecallOptions],
 ) -> Recall:
-    if not query.strip():
-        raise click.UsageError("The question is empty: say what to look for.")
     options["plan"] = {"intent": intent, "weights": {name: numeric(value) for name, value in weights.items()}}
     return memory.recall(query, **options)
 
