@@ -212,3 +212,30 @@ def test_nobody_sees_or_writes_facts_of_another_place(memory: Engram, file: Path
         with pytest.raises(AccessDenied):
             other.facts.add("Anna", "likes", "tea", scope=Scope(project="apollo"))
     assert len(memory.facts.query("Anna", scope=Scope(project="apollo"))) == 1
+
+
+@every(
+    ("first", "then"),
+    [
+        ("My dentist is Dr. Alvarez", "My dentist is Dr. Kim now"),
+        ("Dr Patel is my GP", "Dr. Patel is no longer my GP"),
+        ("我的律师是赵律师", "我的律师是钱律师"),
+    ],
+)
+def test_who_has_a_title_gives_way_to_who_comes_after(memory: Engram, first: str, then: str) -> None:
+    old = memory.remember(first).memory
+
+    assert memory.remember(then).outcome is Outcome.SUPERSEDED
+    assert (found := memory.get(old.id))
+    assert found.status is Status.SUPERSEDED
+
+
+def test_a_title_with_and_without_its_full_stop_is_one_and_names_nobody_alone(memory: Engram) -> None:
+    memory.remember("My dentist is Dr. Alvarez")
+    memory.remember("Dr Alvarez lives in Leith")
+    memory.remember("I met Dr. Kim in Rome")
+
+    assert told(memory.facts.query("Alvarez", "lives in")) == ["dr alvarez live in leith"]
+    assert told(memory.facts.query(object="Dr. Alvarez")) == ["user dentist dr alvarez"]
+    assert told(memory.facts.query("dr. alvarez")) == ["dr alvarez live in leith"]
+    assert "Dr" not in [one.name for one in memory.entities.list()]

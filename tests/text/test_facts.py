@@ -412,5 +412,40 @@ def test_an_attribute_belongs_to_its_owner() -> None:
     assert [(fact.subject, fact.predicate) for fact in facts("会议的地点是北京")] == [("会议", "location")]
 
 
+@every(
+    ("text", "predicate", "value"),
+    [
+        ("Dr. Alvarez is my dentist", "dentist", "dr alvarez"),
+        ("My dentist is Dr. Alvarez.", "dentist", "dr alvarez"),
+        ("my GP is Dr Patel", "gp", "dr patel"),
+        ("I see Dr. Alvarez, my dentist", "dentist", "dr alvarez"),
+        ("My dentist is Dr. Kim, not Dr. Alvarez", "dentist", "dr kim"),
+        ("Prof. Dr. Weber is my advisor", "advisor", "prof dr weber"),
+        ("Our vet is Dr. Marta Ruiz", "vet", "dr marta ruiz"),
+        ("My landlord is Mr. O'Neill.", "landlord", "mr o'neill"),
+        ("My teacher is Mrs. Lee", "teacher", "mrs lee"),
+        ("Sra. García is my boss", "boss", "sra garcía"),
+        ("My boss is Sr. García", "boss", "sr garcía"),
+        ("Frau Müller is my landlord", "landlord", "frau müller"),
+        ("My name is Dr. Elena Alvarez", "name", "dr elena alvarez"),
+        ("My manager is J. Smith", "manager", "j. smith"),
+        ("I live in St. Gallen", "live in", "st gallen"),
+        ("王医生是我的牙医", "dentist", "王医生"),
+        ("我的班主任是张老师", "teacher", "张老师"),
+        ("我的律师是赵律师", "lawyer", "赵律师"),
+    ],
+)
+def test_a_title_belongs_to_the_name(text: str, predicate: str, value: str) -> None:
+    assert facts(text) == [Fact("user", predicate, value, functional=True)]
+
+
+def test_who_has_a_title_is_the_subject_whole() -> None:
+    (age,) = facts("Dr. Alvarez is 52")
+    two = facts("I live in St. Louis and Prof. Okafor works at Charité")
+
+    assert (age.subject, age.object) == ("dr alvarez", "52")
+    assert [(one.subject, one.object) for one in two] == [("user", "st louis"), ("prof okafor", "charité")]
+
+
 def test_a_description_of_someone_takes_nothings_place() -> None:
     assert not any(fact.functional for fact in facts("我的上司是南京人"))

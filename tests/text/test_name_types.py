@@ -27,7 +27,7 @@ from tests.tables import every
         ("Tim Cook runs Apple", {"Tim Cook": "person", "Apple": "organization"}),
         ("The Hermes repo is private", {"Hermes": "project"}),
         ("I am working on Hermes", {"Hermes": "project"}),
-        ("Dr. Strangelove was there", {"Strangelove": "person"}),
+        ("Dr. Strangelove was there", {"Dr. Strangelove": "person"}),
         ("My sister Zelda lives in Wakanda", {"Zelda": "person", "Wakanda": "location"}),
         ("Zelda Fitzgerald is my neighbour", {"Zelda Fitzgerald": "person"}),
         ("He graduated from Miskatonic University", {"Miskatonic University": "organization"}),

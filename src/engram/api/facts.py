@@ -35,7 +35,7 @@ from engram.rules.chains import ChainLimits, Path, walk
 from engram.rules.entities import also_called
 from engram.text import re
 from engram.text.facts import stated
-from engram.text.statement import USER, asked, canonical, is_functional, worded
+from engram.text.statement import USER, asked, canonical, is_functional, plain_name, worded
 
 MOST_HOPS = 5
 DISPUTES = 50
@@ -212,7 +212,9 @@ class Facts(Noun):
     def _very_names(self, name: str, access: Access) -> frozenset[str]:
         """The same without guessing."""
         entity = self._store.entities.get(name, access)
-        return also_called(name) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
+        return also_called(name) | (
+            {plain_name(alias) for alias in entity.aliases} if entity else frozenset()
+        )
 
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
         view, now = View(self._caller.access, Filters()), self._tools.clock.now()
@@ -261,8 +263,8 @@ def _part(field: str, value: str) -> str:
 
 
 def _called(name: str) -> str:
-    lower = name.lower()
-    return USER if lower in {"i", "me", "myself"} else lower
+    plain = plain_name(name)
+    return USER if plain in {"i", "me", "myself"} else plain
 
 
 def _triple(fact: Fact) -> tuple[str, str, str]:
@@ -427,7 +429,7 @@ class Entities(Noun):
     def _profile(self, entity: Entity) -> Profile:
         store, view = self._store, View(self._caller.access, Filters())
         now = self._tools.clock.now()
-        names = frozenset({entity.name.lower(), *(alias.lower() for alias in entity.aliases)})
+        names = frozenset(map(plain_name, (entity.name, *entity.aliases)))
         claims = store.facts.find(FactQuery(subjects=names), view, FACTS)
         memories = [memory for _, memory in store.entities.memories(entity, view, SAMPLE)]
         weight = attrgetter("pinned", "importance", "happened_at")
@@ -445,5 +447,5 @@ def _name(name: str) -> str:
 
 
 def _beside(memories: Iterable[Memory], own: frozenset[str]) -> tuple[tuple[str, int], ...]:
-    counts = Counter(name for memory in memories for name in memory.entities if name.lower() not in own)
+    counts = Counter(name for memory in memories for name in memory.entities if plain_name(name) not in own)
     return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:BESIDE])

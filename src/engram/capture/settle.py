@@ -22,7 +22,7 @@ from engram.rules.enrich import PreparedDraft
 from engram.rules.entities import may_be_one, resolve, roles_in
 from engram.rules.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
 from engram.rules.traits import is_overheard, is_reference
-from engram.text.statement import USER
+from engram.text.statement import USER, plain_name
 
 INHERITED_CONFIDENCE = 0.2  # share of the old confidence a correction takes over
 
@@ -240,7 +240,7 @@ def _known_roles(names: frozenset[str], scope: Scope, tools: Tools) -> frozenset
 
 def _renamed(item: PreparedDraft, name: str, role: str) -> PreparedDraft:
     def shown(one: str) -> str:
-        return f"{one} ({role})" if one.casefold() == name else one
+        return f"{one} ({role})" if plain_name(one).casefold() == name else one
 
     facts = tuple(
         replace(fact, subject=shown(fact.subject), object=shown(fact.object)) for fact in item.findable.facts
@@ -266,8 +266,9 @@ def _meant(
         found = resolve(one, candidates)
         if found is None:
             continue
-        theirs = _known_roles(frozenset(found.aliases), scope, tools) if name in roles else frozenset()
-        if not theirs or may_be_one(roles[name], theirs):
+        role = roles.get(plain_name(name), "")
+        theirs = _known_roles(frozenset(found.aliases), scope, tools) if role else frozenset()
+        if not theirs or may_be_one(role, theirs):
             yield name, found.name
 
 

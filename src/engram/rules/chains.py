@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from engram.lazily import dataclass
 from engram.model.facts import Claim, Fact, ToldFact
 from engram.text import lexicon
-from engram.text.statement import roles
+from engram.text.statement import plain_name, roles
 
 if TYPE_CHECKING:
     from engram.text.cues import Cue
@@ -63,7 +63,7 @@ def walk(
     Each round asks `fetch` once for every name it stands at, so a walk costs at most `total` questions.
     """
     known = names_of or (lambda name: frozenset({name}))
-    edge = [Path((start.lower(),), (), 1.0)]
+    edge = [Path((plain_name(start),), (), 1.0)]
     found: list[Path] = []
     for _ in range(limits.hops):
         longer = [path for one in edge for path in _steps(one, fetch, limits, known)]

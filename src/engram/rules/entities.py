@@ -18,6 +18,7 @@ from typing import Final
 from engram.model.facts import Entity, Fact, Named, words_of
 from engram.text import lexicon, re
 from engram.text.kinds import known, vocabulary
+from engram.text.statement import plain_name
 
 _EXACT_TYPES: Final = frozenset({"file", "url", "email", "version"})
 """What has a fixed form is the same only letter by letter."""
@@ -50,13 +51,13 @@ def resolve(named: Named, candidates: Sequence[Entity]) -> Entity | None:
 
 
 def also_called(name: str) -> frozenset[str]:
-    """A name in lower case with the forms that mean the same to everybody.
+    """A name as facts write it with the forms that mean the same to everybody.
 
     >>> sorted(also_called("k8s")), sorted(also_called("Anna"))
     (['k8s', 'kubernetes'], ['anna'])
     """
     meant = _meanings(name)
-    return frozenset({name.lower()}).union(*(_forms().get(one, ()) for one in meant))
+    return frozenset({plain_name(name)}).union(*(_forms().get(one, ()) for one in meant))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -247,13 +248,13 @@ def _short_form(named: Named, entity: Entity) -> bool:
 
 def _part_of_person(named: Named, entity: Entity) -> bool:
     """Whether one is part of the other's full name, and no other full name speaks against it."""
-    if entity.type != "person" or not _may_be_person(named):
+    if entity.type != "person":
         return False
     mine = _tokens(named.name)
     theirs = [_tokens(name) for name in _names(entity)]
-    if mine in theirs:
+    if mine in theirs and named.type in {*_PERSON_LIKE, "unknown"}:
         return True  # but for a title
-    if not mine or not theirs or max(map(len, (mine, *theirs))) == 1:
+    if not _may_be_person(named) or not mine or not theirs or max(map(len, (mine, *theirs))) == 1:
         return False
     if len(mine) == 1:
         return any(mine[0] in (name[0], name[-1]) for name in theirs if len(name) > 1)
@@ -317,7 +318,7 @@ def _tokens(name: str) -> tuple[str, ...]:
     if initial := _INITIAL.match(name):  # "A. Smith" begins with no article
         words = [initial[1].casefold(), *folded(name[initial.end() :]).split()]
     titles = lexicon.words("titles")
-    return tuple(word for word in words if word not in titles and f"{word}." not in titles) or tuple(words)
+    return tuple(word for word in words if word not in titles) or tuple(words)
 
 
 _INITIAL = re.compile(r"\s*([^\W\d_])\.\s+(?=\w)")

@@ -30,6 +30,7 @@ from engram.text.statement import (
     is_functional,
     marked,
     may_be_timed,
+    plain_name,
     settled,
     taken,
 )
@@ -82,7 +83,7 @@ def _fact_facts_given(one: Mapping[str, Any], speaker: str) -> Fact | None:
 def _words(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    words = " ".join(str(value).lower().split())
+    words = plain_name(" ".join(str(value).split()))
     return words if any(char.isalnum() for char in words) and len(words) <= LONGEST else ""
 
 
@@ -244,14 +245,14 @@ def _emptied(sentence: str, speaker: str) -> Iterator[Fact]:
     for one in (slot for clause in _split(sentence) for slot in filled(clause, speaker) if slot.over):
         for predicate in (one.predicate, *ALSO_OVER.get(one.predicate, ())):
             functional = one.functional if predicate == one.predicate else is_functional(predicate)
-            yield Fact(one.subject.lower(), canonical(predicate), one.object.lower(), functional)
+            yield Fact(plain_name(one.subject), canonical(predicate), plain_name(one.object), functional)
 
 
 def _fact(found: Statement, value: str) -> Fact:
     return Fact(
-        found.subject.lower(),
+        plain_name(found.subject),
         canonical(found.predicate),
-        value.lower(),
+        plain_name(value),
         found.functional,
         valid_from=found.valid_from,
         valid_to=found.valid_to,

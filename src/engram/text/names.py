@@ -62,12 +62,14 @@ def listed_as(name: str) -> tuple[str, bool]:
 def by_its_words(name: str) -> str:
     """The type that the first or the last word of a longer name gives.
 
-    >>> by_its_words("Acme Inc."), by_its_words("Lake Garda"), by_its_words("Park")
-    ('organization', 'location', '')
+    >>> by_its_words("Acme Inc."), by_its_words("Lake Garda"), by_its_words("Dr. Kim"), by_its_words("Park")
+    ('organization', 'location', 'person', '')
     """
     first, space, rest = name.lower().partition(" ")
     if not space:
         return ""
+    if first.endswith(".") and first[:-1] in _TITLES:
+        return "person"
     last = rest.rpartition(" ")[2].rstrip(".")
     return _cues("endings").get(last, "") or _cues("beginnings").get(first, "")
 
@@ -112,7 +114,9 @@ def openers() -> frozenset[str]:
     return frozenset(word for row in lexicon.parts("name_cues")["openers"] for word in row.split())
 
 
-_TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir", "uncle", "aunt"})
+_TITLES: Final = frozenset(
+    "mr mrs ms dr prof rev sr sra srta dra mme mlle capt sgt sir uncle aunt".split()  # noqa: SIM905 - a list
+)
 _CALL: Final = 20
 _ENDS: Final = frozenset({"!", "?", ".", ""})
 _REACH: Final = 40
@@ -413,7 +417,9 @@ _CAPITAL = rf"[{_LARGE}][^\W\d_]*(?:['-][{_LARGE}]?[^\W\d_]+)*"
 # A set of characters first: a fast search.
 _FIRST = _CAPITAL.replace(f"[{_LARGE}]", rf"[{_LARGE}](?<!\w[{_LARGE}])", 1)
 _PARTICLES = r"(?:de|del|della|di|da|dos|van|von|der|den|ter|la|le|bin|bint|ibn|al|el|of|the)"
-_NAME = re.compile(rf"{_FIRST}(?:-\d[\d.]*\b)?(?:\s(?:{_PARTICLES}\s){{0,2}}{_CAPITAL})*")
+# A title cut short belongs to the name: "Prof. Dr. Weber".
+_TITLED = rf"(?:[{_LARGE}](?<!\w[{_LARGE}])[^\W\d_]{{0,4}}\.\s)"
+_NAME = re.compile(rf"{_TITLED}{{0,2}}{_FIRST}(?:-\d[\d.]*\b)?(?:\s(?:{_PARTICLES}\s){{0,2}}{_CAPITAL})*")
 _UPPER = re.compile(f"[{_LARGE}]")
 _MODEL = re.compile(r"[A-Z]{2,}\w*-\d[\d.]*")
 _JOINED: Final = frozenset({", ", " and ", ", and ", " & ", " or ", "/"})
@@ -439,7 +445,10 @@ def _people_and_places(text: str) -> Iterator[FoundName]:
 def _named(match: re.Match[str], sentence: str) -> FoundName | None:
     name, start = _without_opener(match.group(), match.start())
     name = name.removesuffix("'s")
-    if not name or _is_common(name) or known(name) or name in _NO_NAMES:
+    while ". " in name and not _begins_with_title(name):
+        start += name.index(" ") + 1
+        name = name.partition(" ")[2]
+    if not name or _is_common(name) or known(name) or name in _NO_NAMES or name.lower() in _TITLES:
         return None
     before, after = sentence[:start], sentence[match.end() :]
     if match.group().endswith("'s"):
@@ -455,6 +464,12 @@ def _named(match: re.Match[str], sentence: str) -> FoundName | None:
     if opens and " " not in name and not _acts(name, after):
         return None
     return FoundName(name, _type_of_listed(listed, before, after) if listed else type_of(name, before, after))
+
+
+def _begins_with_title(name: str) -> bool:
+    """Whether a name begins with what is cut short before names, or with an initial."""
+    first = name.partition(". ")[0]
+    return len(first) == 1 or first.lower() in lexicon.words("titles")
 
 
 _NO_NAMES: Final = frozenset({"API", "APIs", "URL", "UI", "UX", "ID", "PR", "PC", "TV", "HR", "FAQ", "PDF"})

@@ -135,7 +135,9 @@ _TAIL: Final = 60
 # English clauses: a sentence comes in, its clauses come out, and whether one tells what is so.
 
 
-NAME: Final = r"[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){0,2}"
+TITLED: Final = r"(?:[A-Z][a-z]{0,4}\. ){0,2}"
+"""What is cut short before a name, and belongs to it: "Prof. Dr. Weber", "St. Gallen", "J. Smith"."""
+NAME: Final = rf"{TITLED}[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){{0,2}}"
 
 
 @read_once
@@ -144,6 +146,8 @@ def clauses(sentence: str) -> tuple[str, ...]:
 
     >>> clauses("Actually, I live in Rome and work at Acme")
     ('I live in Rome', 'I work at Acme')
+    >>> clauses("My dentist is Dr. Kim and my vet is J. Smith")
+    ('My dentist is Dr. Kim', 'my vet is J. Smith')
     >>> clauses("I'm Farouk, 41, a baker")
     ("I'm Farouk", "I'm 41", "I'm a baker")
     >>> clauses("The elder, Piet, turned 12"), clauses("his old flatmate, joined Acme")
@@ -154,7 +158,7 @@ def clauses(sentence: str) -> tuple[str, ...]:
 
 def _clauses(sentence: str) -> Iterator[str]:
     subject = being = named = ""
-    for part in _BREAK.split(sentence):
+    for part in _parts(sentence):
         clause = _OPENER.sub("", part.rstrip().strip(" \"'“”.!*")).strip()
         if (subject or named) and _BARE_VERB.match(clause):
             clause = f"{subject or named} {clause}"
@@ -167,6 +171,21 @@ def _clauses(sentence: str) -> Iterator[str]:
         named = clause if _SOMEBODY.fullmatch(clause) else ""
         if clause:
             yield clause
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    """The sentence cut where a clause may begin, but not after a title or an initial."""
+    start = 0
+    for match in _BREAK.finditer(sentence):
+        if not (match.group().startswith(".") and _leads_a_name(sentence[start : match.start()])):
+            yield sentence[start : match.start()]
+            start = match.end()
+    yield sentence[start:]
+
+
+def _leads_a_name(before: str) -> bool:
+    last = before.rpartition(" ")[2]
+    return last.lower() in lexicon.words("titles") or (last != "I" and _INITIAL.match(last) is not None)
 
 
 def tells(clause: str) -> bool:
@@ -200,7 +219,7 @@ _BREAK = re.compile(
     r"[\s.;,—](?:(?:(?<=[;,—])|(?<=\s)-\s|(?<=\.)\s)\s*(?:(?:and|but|so|while|yet)\s+)?"
     r"|(?<=\s)\s*(?:but|while)\s+"
     rf"|(?<=\s)\s*and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b"
-    rf"|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b))"
+    rf"|{TITLED}[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b))"
 )
 _BARE_VERB = re.compile(
     rf"^(?:{_VERB}|moved|switched|(?:just |finally )?(?:turned|joined|left|quit|sold|started|got))\b"

@@ -15,6 +15,7 @@ from engram.lazily import dataclass, difflib, replace
 from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.marks import is_correction, is_negated
+from engram.text.names import names
 from engram.text.reading import read_once
 from engram.text.sentences import tells
 from engram.text.statement import USER, Statement, describes, is_listed, names_something, use, value
@@ -438,11 +439,13 @@ def _attribute(raw: str) -> str | None:
 def _han_attribute(noun: str, owner: str | None, subject: str | None, found: str) -> Statement | None:
     known_as = _han_attributes().get(noun)
     if owner is None:
-        return Statement(noun, "is", found, functional=True) if known_as else _compound(noun, found)
+        plain = known_as and not is_listed(known_as, "roles")  # 医生是好人 is about no one
+        return Statement(noun, "is", found, functional=True) if plain else _compound(noun, found)
     if subject is None or not (known_as or noun.startswith("最喜欢的")):
         return None
-    # 我的上司是南京人 describes the boss and names nobody: it takes nothing's place.
-    return Statement(subject, known_as or noun, found, not is_listed(known_as or noun, "roles"))
+    # 我的上司是南京人 describes the boss and names nobody: it takes nothing's place, as 王医生 does.
+    one = not is_listed(known_as or noun, "roles") or (found, "person") in names(found)
+    return Statement(subject, known_as or noun, found, one)
 
 
 def _compound(noun: str, found: str) -> Statement | None:

@@ -32,6 +32,19 @@ class Statement:
     """Whether it is said to hold no longer."""
 
 
+def plain_name(name: str) -> str:
+    """A name as facts write it: in lower case, and its titles without their full stop.
+
+    >>> plain_name("Prof. Dr. Weber"), plain_name("St. Gallen"), plain_name("v1.2")
+    ('prof dr weber', 'st gallen', 'v1.2')
+    """
+    lower = name.lower()
+    if ". " not in lower:
+        return lower
+    titles = lexicon.words("titles")
+    return " ".join(bare if (bare := word.removesuffix(".")) in titles else word for word in lower.split(" "))
+
+
 _HEDGE = (
     r"(?:now|actually|currently|really|just|still|also|already|definitely|probably|simply|mainly|mostly"
     r"|these days"
@@ -254,7 +267,10 @@ _PRESENT: Final = {
     "lived": "live", "resided": "reside", "worked": "work", "used": "use", "drove": "drive", "owned": "own",
     "driven": "drive", "been": "is", "played": "play", "known": "know", "was": "is", "were": "is",
 }  # fmt: skip
-_NAMES = r"(?P<who>I|[Ww]e|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+|[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2})"
+_NAMES = (
+    r"(?P<who>I|[Ww]e|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+"
+    r"|(?:[A-Z][a-z]{0,4}\. ){0,2}[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2})"
+)
 _PAST = re.compile(
     rf"{_NAMES} (?:used to (?P<bare>live|work|use|play|drive|own)"
     r"|(?P<verb>lived|resided|worked|used|drove|owned|played|was|were))\b"

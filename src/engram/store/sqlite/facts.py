@@ -16,6 +16,7 @@ from engram.store.sqlite.connection import Db, Line, ask, delete, putting, updat
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
 from engram.store.sqlite.views import PlacedNoun, Places
+from engram.text.statement import plain_name
 
 FACT = "f.subject, f.predicate, f.object, f.functional, f.confidence, f.valid_from, f.valid_to"
 WIDTH = 7
@@ -177,7 +178,7 @@ def _asked(query: FactQuery, view: View) -> tuple[list[str], dict[str, Any], Vie
     """The clauses of a query, their values, and the view: what held at a time is asked in any status."""
     asked = {"subjects": query.subjects, "predicates": query.predicates, "objects": query.objects}
     clauses = [PARTS[name] for name, parts in asked.items() if parts]
-    values: dict[str, Any] = {name: as_list(map(str.lower, parts)) for name, parts in asked.items() if parts}
+    values: dict[str, Any] = {name: as_list(map(plain_name, parts)) for name, parts in asked.items() if parts}
     if query.as_of is not None:
         clauses += [SAID, BEGUN, NOT_ENDED]
         values["as_of"] = to_micros(query.as_of)
