@@ -34,6 +34,48 @@ def everything(memory: Engram) -> set[str]:
     return {one.content for one in memory.list(filters=believed, limit=1000)}
 
 
+@every(
+    "asked",
+    [
+        "What is my dentist's name?",
+        "where do i live",
+        "Do you remember my sister's birthday?",
+        "what did I say about the boiler?",
+        "What am I allergic to?",
+        "Can you tell me where I work?",
+        "who's my GP again?",
+        "Which of our clients is in Oslo?",
+        "What should I cook tonight?",
+        "我住在哪里？",
+        "你还记得我妹妹的生日吗？",
+    ],
+)
+def test_a_question_that_tells_nothing_is_logged_and_no_memory(memory: Engram, asked: str) -> None:
+    for words in (asked, f"We moved to Leith in May. {asked}"):
+        memory.observe(words, session=f"asking {words}")
+        memory.flush(f"asking {words}")
+
+        assert [turn.content for turn in memory.turns(f"asking {words}")] == [words]
+    kept = [one.content for one in memory.list(filters=ANY_STATUS, limit=1000)]
+    assert not any(asked in content for content in kept)
+
+
+@every(
+    "asked",
+    [
+        "What can I cook for my coeliac girlfriend?",
+        "what should I get my wife for our silver wedding in June?",
+        "why does my cat Pixel hide under the bed?",
+        "我怀孕五个月了能坐飞机吗？",
+    ],
+)
+def test_a_question_that_tells_something_is_kept(memory: Engram, asked: str) -> None:
+    memory.observe(asked, session=asked)
+    memory.flush(asked)
+
+    assert asked in everything(memory)
+
+
 # ---------------------------------------------------------------- when it is read
 
 

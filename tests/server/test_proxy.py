@@ -486,3 +486,19 @@ def test_engram_proxy_as_a_process(tmp_path: Path, client: openai.OpenAI) -> Non
         assert [turn.content for turn in memory.turns("monday")] == [QUESTION, "You use Helix."]
     assert (told["upstream"], code) == (service.url, 0)
     assert answer.choices[0].message.content == "You use Helix."
+
+
+def test_a_question_that_tells_nothing_is_heard_and_stands_in_no_prompt(start: Start) -> None:
+    proxied = start()
+    asked = ["What is my dentist's name?", "Where do I live?", "Where can I buy good coffee?"]
+    for words in (*asked, "My dentist is Dr. Alvarez, and I live in Leith."):
+        proxied.ask(words)
+        assert proxied.heard(words), "the log has it"
+    proxied.memory.flush("monday")
+
+    proxied.ask("Who is my dentist, and where do I live?")
+
+    assert [one.category for one in proxied.memory.list() if one.content in asked] == []
+    shown = proxied.sent()[-1]["content"]
+    assert "Dr. Alvarez" in shown
+    assert not any(question in shown for question in asked)

@@ -23,6 +23,7 @@ from engram.rules.commitments import CATEGORY, due_in
 from engram.rules.screen import Gate
 from engram.text import re, words
 from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of
+from engram.text.junk import Junk, junk_of
 from engram.text.marks import takes_back
 from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of
 from engram.text.questions import is_question
@@ -144,7 +145,7 @@ def _rest_of(turn: Turn, told: Sequence[str], tools: Tools) -> Iterator[Draft]:
     left = (
         one
         for one in sentences(turn.content)
-        if len(words.content_words(one) - covered) >= TELLING and not one.startswith(("```", "~~~"))
+        if len(words.content_words(one) - covered) >= TELLING and _is_worth_finding(one)
     )
     yield from _only_said(turn, list(left))
 
@@ -234,11 +235,16 @@ def _read_turn(
     for one in examine(turn.content, said, least, lambda each: _refused(each, turn, gate, tools)):
         if isinstance(one, Left):
             left_out.append(LeftOut(turn.id, one.text, one.why))
-            if one.stance is not Stance.REACTION and not one.text.startswith(("```", "~~~")):
+            if one.stance is not Stance.REACTION and _is_worth_finding(one.text):
                 only_said.append(one.text)
         else:
             yield _from_rules(one, turn, previous)
     yield from _only_said(turn, only_said)
+
+
+def _is_worth_finding(sentence: str) -> bool:
+    """Whether a sentence that is not believed may be found: no code, and no question that tells nothing."""
+    return not sentence.startswith(("```", "~~~")) and junk_of(sentence) is not Junk.QUESTION
 
 
 def _only_said(turn: Turn, left: Sequence[str]) -> Iterator[Draft]:

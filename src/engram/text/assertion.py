@@ -32,6 +32,7 @@ from engram.text.questions import (
     asks_first,
     is_question,
     is_request,
+    only_asks,
     rule_beside_request,
     stated,
     told_after_asking,
@@ -311,8 +312,10 @@ def _sure(hidden: str) -> Stance | None:
         return Stance.REACTION
     bare = _TERM.sub(" ", hidden.lower().replace("’", "'")).strip()
     asks = is_question(hidden) or _asking().search(bare)
-    if is_request(hidden) or (
-        asks and not stated(hidden if is_question(hidden) else "?") and not _of_its_writer().search(bare)
+    if (
+        only_asks(hidden)
+        or is_request(hidden)
+        or (asks and not stated(hidden if is_question(hidden) else "?") and not _of_its_writer().search(bare))
     ):
         return Stance.QUESTION
     if _of_the_talk().match(bare) and not _OWN.search(bare):

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from engram.text import lexicon, noise, re
-from engram.text.questions import is_question, stated, told_after_asking
+from engram.text.questions import is_question, only_asks, stated, told_after_asking
 from engram.text.sentences import sentences
 from engram.text.words import EMOJI, HAN
 
@@ -112,6 +112,8 @@ def _verdict(sentence: str) -> Junk | None:
 
 def _is_bare_question(sentence: str) -> bool:
     """Whether a sentence only asks; "what should I wear to my wedding in June?" also tells something."""
+    if only_asks(sentence):
+        return True
     if not is_question(sentence) or stated(sentence) or told_after_asking(sentence):
         return False
     return not _MY.search(sentence.lower().replace("’", "'"))

@@ -29,6 +29,21 @@ def is_question(sentence: str) -> bool:
     return _any("open").search(plain) is not None and not _any("keeps").search(plain)
 
 
+def only_asks(sentence: str) -> bool:
+    """Whether a question of its writer tells nothing of them: it asks for what was told, or as anybody might.
+
+    >>> (
+    ...     only_asks("What is my dentist's name?"),
+    ...     only_asks("我住在哪里？"),
+    ...     only_asks("Where can I buy coffee?"),
+    ... )
+    (True, True, True)
+    >>> only_asks("What can I cook for my coeliac son?"), only_asks("When is it safe to fly, I'm pregnant?")
+    (False, False)
+    """
+    return _any("only asks").search(_plain(sentence)) is not None
+
+
 def stated(sentence: str) -> str:
     """The part of a sentence that states something: all of it, none of it, or what stands before a question.
 
