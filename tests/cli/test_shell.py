@@ -201,7 +201,16 @@ def test_an_empty_word_is_refused_in_words(shell: Shell, words: tuple[str, ...],
 
 @every(
     ("words", "meant"),
-    [("search", "recall"), ("add", "remember"), ("delete", "forget"), ("get", "recall"), ("help", "--help")],
+    [
+        ("search", "recall"),
+        ("add", "remember"),
+        ("delete", "forget"),
+        ("get", "recall"),
+        ("help", "--help"),
+        ("version", "--version"),
+        ("log", "history"),
+        ("ls", "list"),
+    ],
 )
 def test_words_of_other_tools_are_understood_as_a_question(shell: Shell, words: str, meant: str) -> None:
     assert f"`engram {meant}`" in shell(words, "x").stderr
@@ -209,8 +218,63 @@ def test_words_of_other_tools_are_understood_as_a_question(shell: Shell, words: 
 
 def test_every_other_word_leads_to_a_command() -> None:
     with click.Context(app) as context:
-        for meant in set(OTHER_WORDS.values()) - {"--help"}:
+        for meant in set(OTHER_WORDS.values()) - {"--help", "--version"}:
             assert app.get_command(context, meant.partition(" ")[0]), meant
+
+
+@every(
+    ("words", "leads"),
+    [
+        (("forget", "My editor is Helix"), True),
+        (("show", "My editor"), True),
+        (("memory", "pin", "the editor"), True),
+        (("show", "deadbeef"), False),
+    ],
+)
+def test_words_in_place_of_an_id_are_led_to_where_ids_are(
+    shell: Shell, words: tuple[str, ...], leads: bool
+) -> None:
+    shell("remember", "My editor is Helix")
+
+    done = shell(*words)
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert (f"engram recall {words[-1].lower()}" in done.stderr.lower()) is leads
+    assert set(json.loads(shell("--json", *words).stdout)["error"]) == {"code", "message"}
+
+
+@every(
+    "words",
+    [
+        ("remember", ""),
+        ("observe", " "),
+        ("remember", "--lines"),
+        ("remember", "--expires", "yesterday", "x"),
+    ],
+)
+def test_what_keeps_nothing_says_so_and_makes_no_file(
+    shell: Shell, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    file = tmp_path / "fresh.db"
+
+    done = shell(*words, "--file", str(file))
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "empty" in done.stderr or "over" in done.stderr
+    assert not file.exists()
+
+
+def test_a_session_without_words_and_a_text_without_substance_say_so(shell: Shell) -> None:
+    assert shell.says("turns", "nosuch").strip() == "nothing was said there"
+    assert json.loads(shell("--json", "turns", "nosuch").stdout) == []
+    assert "greeting" in shell.says("ingest", "text", "hello there")
+
+
+def test_a_folder_is_no_file_of_lines(shell: Shell, tmp_path: Path) -> None:
+    done = shell("import", str(tmp_path))
+
+    assert done.exit_code == 2
+    assert "of no system that is known" in done.stderr
 
 
 def test_help_of_a_group_tells_whole_sentences(shell: Shell) -> None:

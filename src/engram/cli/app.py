@@ -115,11 +115,15 @@ Exit codes: {"; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items
 OTHER_WORDS = {
     **dict.fromkeys(("add", "new", "note", "save", "store", "write"), "remember"),
     **dict.fromkeys(("ask", "find", "get", "query", "search"), "recall"),
+    **dict.fromkeys(("cat", "view"), "show"),
+    **dict.fromkeys(("log", "events"), "history"),
+    **dict.fromkeys(("ls", "all"), "list"),
     **dict.fromkeys(("delete", "remove", "rm"), "forget"),
     **dict.fromkeys(("edit", "set"), "memory edit"),
     **dict.fromkeys(("init", "install", "connect"), "setup"),
     **dict.fromkeys(("start", "run"), "serve"),
     "help": "--help",
+    "version": "--version",
 }
 """Words that people type who know other tools, and what they mean here."""
 

@@ -162,6 +162,8 @@ def _tell(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
 
 def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType]:
     shown = [item for item in report.items if everything or item.outcome not in QUIETLY]
+    if all(item.outcome is Fate.DROPPED for item in report.items):
+        shown = list(report.items)  # why nothing came of it
     most = len(shown) if everything else ROWS
     if shown:
         yield table(("outcome", "memory", "item"), [_row(item) for item in shown[:most]])
@@ -174,6 +176,8 @@ def _lines(report: IngestReport, *, everything: bool) -> Iterator[RenderableType
 
 def _row(item: ItemReport) -> tuple[Text, str, Text]:
     ids = short(item.memories[0]) + ("…" if len(item.memories) > 1 else "") if item.memories else ""
-    reason = item.reason if item.outcome in (Fate.REFUSED, Fate.REMOVED, Fate.SUPERSEDED) else ""
+    reason = (
+        item.reason if item.outcome in (Fate.REFUSED, Fate.DROPPED, Fate.REMOVED, Fate.SUPERSEDED) else ""
+    )
     why = [(f" · {line(reason)}", "dim")] if reason else []
     return text((str(item.outcome), STYLES[item.outcome])), ids, text(line(item.text or item.origin), *why)

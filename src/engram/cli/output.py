@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sys
 import traceback
 import unicodedata
@@ -319,7 +320,7 @@ def leave_after(work: Callable[[], Any], arguments: Sequence[str]) -> int:
         # An exit code where the command left early, else the command's own value.
         return returned if isinstance(returned, int) and not isinstance(returned, bool) else OK
     except EngramError as error:
-        _report(error.code, error.message, as_json=as_json)
+        _report(error.code, error.message, as_json=as_json, hint=_hint(error))
         return exit_code(error)
     except click.ClickException as error:
         return _misused(error, as_json=as_json)
@@ -332,6 +333,17 @@ def leave_after(work: Callable[[], Any], arguments: Sequence[str]) -> int:
         traceback.print_exc()
         _report("E0000", f"A bug in engram: {type(error).__name__}: {error}", as_json=as_json)
         return BUG
+
+
+def _hint(error: EngramError) -> str:
+    """Where the id of a memory is found, for whoever named it by its words."""
+    words = error.memory_id if type(error) is NotFound else ""
+    if not words or _BEGINS_AN_ID.fullmatch(words):
+        return ""
+    return f"an id is wanted here; to see it: engram recall {line(words)}"
+
+
+_BEGINS_AN_ID = re.compile(r"[0-9a-f-]+")
 
 
 def exit_code(error: EngramError) -> int:

@@ -15,9 +15,10 @@ from engram.cli.made import Spelling, presented, variant
 from engram.cli.options import CommandRun, read_stdin, text_or_stdin
 from engram.cli.output import BAD_INPUT, counted, day, line, say, say_json, short, text
 from engram.engine import Engram
-from engram.errors import WrongType
+from engram.errors import EmptyContent, WrongType
 from engram.lazily import dataclass
 from engram.model.capture import Observation, Outcome, Receipt, Refusal, Turn
+from engram.model.clock import SystemClock
 from engram.model.plain import Says
 from engram.model.scope import Scope
 
@@ -55,13 +56,22 @@ def _remember_lines(
     return KeptLines(memory.remember_many(drafts, partial=True), [number for number, _ in numbered])
 
 
+def _some(field: str, words: str) -> str:
+    """The words, unless there are none: then no memory is made either. Raises EmptyContent."""
+    if not words.strip():
+        raise EmptyContent(field)
+    return words
+
+
 def _content_or_stdin(_: CommandRun, arguments: dict[str, Any]) -> dict[str, Any]:
-    words = arguments.get("content", ())
+    words, expires = arguments.get("content", ()), arguments.get("expires_at")
+    if expires is not None and expires <= SystemClock().now():
+        raise click.UsageError("--expires is a time that is over: nothing would be kept.")
     if not arguments.get("lines"):
-        return arguments | {"content": (text_or_stdin(words, "content"),)}
+        return arguments | {"content": (_some("content", text_or_stdin(words, "content")),)}
     if words not in ((), ("-",)):
         raise click.UsageError("--lines reads stdin: give no content beside it.")
-    return arguments | {"content": read_stdin("content").splitlines()}
+    return arguments | {"content": _some("content", read_stdin("content")).splitlines()}
 
 
 @presented(
@@ -165,7 +175,7 @@ def _words_or_messages(_: CommandRun, arguments: dict[str, Any]) -> dict[str, An
     """The words, or the messages on stdin as they are written."""
     words = arguments.get("said", ())
     if not arguments.get("messages"):
-        return arguments | {"said": (text_or_stdin(words, "what was said"),)}
+        return arguments | {"said": (_some("content", text_or_stdin(words, "what was said")),)}
     if words not in ((), ("-",)):
         raise click.UsageError("--messages reads stdin: give no words beside it.")
     return arguments | {"said": (read_stdin("messages"),)}
@@ -227,6 +237,8 @@ def turns(run: CommandRun, spoken: Sequence[Turn]) -> None:
     if run.json:
         say_json(spoken)
         return
+    if not spoken and not run.quiet:
+        say(run, text(("nothing was said there", "bold")))
     for turn in spoken:
         who = turn.speaker or str(turn.part)
         waits = "" if turn.captured_at else " · waits to be read"

@@ -110,6 +110,8 @@ def _system_at(path: Path, mapping: Mapping[str, str]) -> str:
     try:
         return system_at(path, mapping)
     except (InvalidInput, OSError):
+        if path.is_dir():
+            raise
         return ""
 
 
