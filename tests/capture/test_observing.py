@@ -60,6 +60,19 @@ def test_a_question_that_tells_nothing_is_logged_and_no_memory(memory: Engram, a
     assert not any(asked in content for content in kept)
 
 
+def test_what_people_ask_one_another_stays_findable(memory: Engram) -> None:
+    said = {
+        "role": "user",
+        "name": "Kelly",
+        "content": "I ran 10k in Leith. Which shoes does Precious run in?",
+    }
+    memory.observe(messages=[said], session="two")
+    memory.flush("two")
+
+    kept = [one.content for one in memory.list(filters=ANY_STATUS, limit=1000)]
+    assert any("Which shoes does Precious run in?" in content for content in kept)
+
+
 @every(
     "asked",
     [

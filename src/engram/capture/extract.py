@@ -145,7 +145,7 @@ def _rest_of(turn: Turn, told: Sequence[str], tools: Tools) -> Iterator[Draft]:
     left = (
         one
         for one in sentences(turn.content)
-        if len(words.content_words(one) - covered) >= TELLING and _is_worth_finding(one)
+        if len(words.content_words(one) - covered) >= TELLING and _is_worth_finding(one, turn)
     )
     yield from _only_said(turn, list(left))
 
@@ -235,16 +235,21 @@ def _read_turn(
     for one in examine(turn.content, said, least, lambda each: _refused(each, turn, gate, tools)):
         if isinstance(one, Left):
             left_out.append(LeftOut(turn.id, one.text, one.why))
-            if one.stance is not Stance.REACTION and _is_worth_finding(one.text):
+            if one.stance is not Stance.REACTION and _is_worth_finding(one.text, turn):
                 only_said.append(one.text)
         else:
             yield _from_rules(one, turn, previous)
     yield from _only_said(turn, only_said)
 
 
-def _is_worth_finding(sentence: str) -> bool:
-    """Whether a sentence that is not believed may be found: no code, and no question that tells nothing."""
-    return not sentence.startswith(("```", "~~~")) and junk_of(sentence) is not Junk.QUESTION
+def _is_worth_finding(sentence: str, turn: Turn) -> bool:
+    """Whether a sentence that is not believed may be found: no code, and no question that tells nothing.
+
+    What people ask one another is a part of their talk; what is asked of an assistant is not.
+    """
+    if sentence.startswith(("```", "~~~")):
+        return False
+    return bool(turn.speaker) or junk_of(sentence) is not Junk.QUESTION
 
 
 def _only_said(turn: Turn, left: Sequence[str]) -> Iterator[Draft]:
