@@ -120,7 +120,9 @@ def test_a_wish_may_be_given_as_a_value() -> None:
 
 
 @pytest.mark.slow
-@given(text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60))
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=60).filter(str.strip)
+)
 def test_the_same_question_gets_the_same_answer(text: str) -> None:
     with Engram.open(":memory:", clock=FakeClock()) as memory:
         memory.remember_many(
