@@ -38,35 +38,40 @@ def read_once(
     >>> length("tea"), length("tea"), read
     (3, 3, ['tea'])
     """
+    work_out: Callable[..., Answer] = work
     recent: dict[Any, Answer] = {}
     older: dict[Any, Answer] = {}
     of_long: dict[Any, Answer] = {}
 
-    def read(key: Any, text: str, *more: Asked.args, **named: Asked.kwargs) -> Answer:
+    def read(key: Any, text: str, *more: Any) -> Answer:
         nonlocal recent, older
         if len(text) > SHORT:
             answer: Answer = of_long.get(key, _UNREAD)
             if answer is _UNREAD:
-                answer = work(text, *more, **named)
+                answer = work_out(text, *more)
                 if len(of_long) >= FEW:
                     of_long.clear()
                 of_long[key] = answer
             return answer
         answer = older.get(key, _UNREAD)
         if answer is _UNREAD:
-            answer = work(text, *more, **named)
+            answer = work_out(text, *more)
         if len(recent) >= MANY:
             recent, older = {}, recent
         recent[key] = answer
         return answer
 
-    @wraps(work)
-    def ask(text: str, /, *more: Asked.args, **named: Asked.kwargs) -> Answer:
-        key = (text, *more, *named.items()) if more or named else text
+    def ask(text: str, /, *more: Any) -> Answer:
+        key = (text, *more) if more else text
         answer: Answer = recent.get(key, _UNREAD)
-        return read(key, text, *more, **named) if answer is _UNREAD else answer
+        return read(key, text, *more) if answer is _UNREAD else answer
 
-    return ask
+    def ask_of_text_alone(text: str, /) -> Answer:
+        answer: Answer = recent.get(text, _UNREAD)
+        return read(text, text) if answer is _UNREAD else answer
+
+    quick: Callable[..., Answer] = ask if work.__code__.co_argcount > 1 else ask_of_text_alone
+    return wraps(work)(quick)
 
 
 _UNREAD: Final[Any] = object()
