@@ -381,25 +381,26 @@ class Phrases(Generic[Value]):
             self._spaced[phrase] = value
             self._reach[tokens[0]] = max(self._reach.get(tokens[0], 0), len(tokens))
 
-    def among(self, words: Sequence[str]) -> Iterator[Spot[Value]]:
+    def among(self, words: Sequence[str]) -> Sequence[Spot[Value]]:
         """The phrases in a row of words (lower case), none inside another.
 
-        >>> list(Phrases({"new york": 1, "new": 2}).among(["new", "york", "new"]))
+        >>> Phrases({"new york": 1, "new": 2}).among(["new", "york", "new"])
         [Spot(start=0, end=2, value=1), Spot(start=2, end=3, value=2)]
         """
         if self._reach.keys().isdisjoint(words):
-            return
+            return ()
+        found: list[Spot[Value]] = []
         skip = 0
-        for at, word in enumerate(words):
-            reach = self._reach.get(word)
+        for at, reach in enumerate(map(self._reach.get, words)):
             if reach is None or at < skip:
                 continue
             for size in range(reach, 0, -1):
-                phrase = word if size == 1 else " ".join(words[at : at + size])
+                phrase = words[at] if size == 1 else " ".join(words[at : at + size])
                 if phrase in self._spaced:
                     skip = min(at + size, len(words))
-                    yield Spot(at, skip, self._spaced[phrase])
+                    found.append(Spot(at, skip, self._spaced[phrase]))
                     break
+        return found
 
     def within(self, text: str) -> Iterator[Spot[Value]]:
         """The phrases of a script without spaces, wherever they stand in `text`.
