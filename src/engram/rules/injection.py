@@ -217,7 +217,9 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2069\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
-SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+|(?<=[。！？])")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+|(?<=[。！？])")
+# The same for ASCII; it begins with a set of characters, which makes the search fast.
+_PLAIN_SENTENCE_ENDS = re.compile(r"\s(?:(?<=[.!?]\s)\s*|(?<=\n)\n*)")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 # Zero-width joiners hold emoji together and letters of Persian, Hindi and others apart.
 _JOINED = re.compile("(?<=[^\x00-\x7f])\ufe0f?[\u200c\u200d](?=[^\x00-\x7f])|\ufe0f")
@@ -225,10 +227,10 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:0x)?[0-9a-fA-F]{2}[ :,]?){12,}")
 _PERCENT = re.compile(r"(?:[^\s%]*%[0-9a-fA-F]{2}){3,}[^\s%]*")
 _SPACED = re.compile(r"(?:\b\w(?:[ .*_-]+)){8,}\w\b")
+_DIGITS = re.compile("[0134578@$]")
 _DIGITS_IN_WORDS = re.compile(r"[a-z][0134578@$]|[0134578@$][a-z]", re.IGNORECASE)
 _FEW_DIGITS = 4
 _FEW_LETTERS = 8
-_DIGITS = frozenset("0134578@$")
 _ENCODED = 24
 """Characters without a space of the shortest text in base64 that is looked at."""
 _QUOTED = re.compile(
@@ -280,6 +282,10 @@ def _without_joiners(text: str) -> str:
     return _JOINED.sub("", text)
 
 
+def _sentences(text: str) -> list[str]:
+    return (_PLAIN_SENTENCE_ENDS if text.isascii() else _SENTENCE_ENDS).split(text)
+
+
 def _lower(text: str) -> str:
     return text.lower().replace("’", "'")
 
@@ -294,7 +300,7 @@ def _believed(lower: str, weighed: float, *, foreign: bool) -> dict[str, float]:
         return found
     from engram.rules.second_reader import read
 
-    sentences = [one for one in SENTENCE_ENDS.split(lower) if known_wordings(one)]
+    sentences = [one for one in _sentences(lower) if known_wordings(one)]
     surest = max((read(one, foreign=foreign) for one in sentences[:MOST_SENTENCES]), default=ORDINARY[0])
     if surest >= ORDINARY[0]:
         return found
@@ -341,7 +347,8 @@ def _hidden(raw: str, text: str) -> Iterator[tuple[str, str]]:
     for match in _BASE64.finditer(text) if max(map(len, text.split()), default=0) >= _ENCODED else ():
         if decoded := _from_base64(match.group()):
             yield "base64", _from_base64(decoded) or decoded
-    for match in _HEX.finditer(text) if not _DIGITS.isdisjoint(text) else ():
+    has_digits = _DIGITS.search(text) is not None
+    for match in _HEX.finditer(text) if has_digits else ():
         if decoded := _from_hex(match.group()):
             yield "hexadecimal", decoded
     if "%" in text and _PERCENT.search(text):
@@ -350,21 +357,21 @@ def _hidden(raw: str, text: str) -> Iterator[tuple[str, str]]:
         yield "entities", html.unescape(text)
     if "\\" in text and _ESCAPES.search(text):
         yield "escapes", _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)
-    yield from _respelled(text)
+    yield from _respelled(text, has_digits=has_digits)
 
 
-def _respelled(text: str) -> Iterator[tuple[str, str]]:
+def _respelled(text: str, *, has_digits: bool) -> Iterator[tuple[str, str]]:
     """A text has more of the commonest words when it is read the right way."""
     lower = text.lower()
     words = _WORD.findall(lower)
     for name, common, respell in _RESPELLED:
         if not common.isdisjoint(words) and _count(words, common) > _count(words, _COMMON):
             yield name, respell(lower)
-    if not _DIGITS.isdisjoint(lower) and len(_DIGITS_IN_WORDS.findall(lower)) >= _FEW_DIGITS:
+    if has_digits and len(_DIGITS_IN_WORDS.findall(lower)) >= _FEW_DIGITS:
         spelled = lower.translate(_LEET)
         if _count(_WORD.findall(spelled), _COMMON) > _count(words, _COMMON):
             yield "digits for letters", spelled
-    if [*map(len, words)].count(1) >= _FEW_LETTERS and _SPACED.search(text):
+    if len(words) >= _FEW_LETTERS and [*map(len, words)].count(1) >= _FEW_LETTERS and _SPACED.search(text):
         yield "spaced letters", _closed_up(text)
 
 
@@ -416,10 +423,8 @@ READ_AT_ONCE: Final = 16
 PAD, UNKNOWN, LINK, ASKING_LINK, MAIL, NUMBER = range(6)
 """Rows that are no words: nothing, a word nobody knows, and what stands for its kind."""
 _HAN: Final = "\u3400-\u9fff"
-_TOKEN = re.compile(
-    rf"(?:https?|ftp)://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[{_HAN}]+"
-    rf"|[^\W\d_{_HAN}]+(?:'(?:t|s|re|ll|ve|d|m)\b)?|\d+|[^\w\s]"
-)
+_PLAIN_TOKEN = re.compile(rf"[{_HAN}]+|[^\W\d_{_HAN}]+(?:'(?:t|s|re|ll|ve|d|m)\b)?|\d+|[^\w\s]")
+_TOKEN = re.compile(rf"(?:https?|ftp)://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|{_PLAIN_TOKEN.pattern}")
 _LONGEST_CHINESE: Final = 6
 _SHORTEST_STEM: Final = 3
 _SHORTEST_BEGINNING, _LONGEST_ENDING = 5, 3
@@ -453,7 +458,7 @@ def command_sums(texts: Sequence[tuple[str, bool]], *, again: bool = False) -> l
 def _surest(lower: str, *, foreign: bool) -> str:
     """The two sentences that look most like a command: talk around them would hide it."""
     most = PASSAGE * len(lower) // len(lower.encode())
-    pieces = [one[at : at + most] for one in SENTENCE_ENDS.split(lower) for at in range(0, len(one), most)]
+    pieces = [one[at : at + most] for one in _sentences(lower) for at in range(0, len(one), most)]
     found = [
         passage
         for one, other in pairwise(pieces)
@@ -498,8 +503,9 @@ class WordRows:
     def windows(self, lower: str) -> list[list[int]]:
         """Each two sentences of a text in lower case that follow each other, or the only one."""
         sentences = []
-        for sentence in SENTENCE_ENDS.split(lower):
-            tokens = _TOKEN.findall(sentence)
+        addressed = "@" in lower or "://" in lower or "www." in lower
+        for sentence in _sentences(lower):
+            tokens = (_TOKEN if addressed else _PLAIN_TOKEN).findall(sentence)
             found = [row for token in tokens for row in self._known.get(token) or self._rows(token)]
             sentences += [found[at : at + WINDOW] for at in range(0, len(found), WINDOW)]
         return [(one + other)[:WINDOW] for one, other in pairwise(sentences)] or sentences
