@@ -16,7 +16,7 @@ from typing import Final
 from engram.lazily import dataclass
 from engram.model.memory import Tier
 from engram.text import re
-from engram.text.lexicon import needed, words_of
+from engram.text.lexicon import Calls, needed, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,8 @@ def sensitive_parts(text: str) -> list[SensitivePart]:
     lower, digits = text.casefold(), len(_DIGIT.findall(text))
     if max(map(len, text.split()), default=0) >= _KEY:
         lower += LONG
-    for kind, find, least, pieces in _DETECTORS:
-        if digits < least or not any(piece in lower for piece in pieces):
-            continue
-        for start, end in find(text):
+    for kind, find, least, _ in map(_DETECTORS.__getitem__, _called().of(lower)):
+        for start, end in find(text) if digits >= least else ():
             if not any(start < other.end and other.start < end for other in found):
                 found.append(SensitivePart(kind, start, end))
     return sorted(found, key=lambda part: part.start)
@@ -525,20 +523,25 @@ _DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans], int, tuple[str, ...]]
     ("secret", _by(_CODES), 4,
      ("open", "code", "combination", "combo", "pin", "kombination", "código", "codic", "код", "puk", "key",
       "lock", "schloss", "safe")),
-    ("card", _cards, 13, ("",)),
-    ("account", _accounts, 2, ("",)),
+    ("card", _cards, 13, ()),
+    ("account", _accounts, 2, ()),
     ("account", _by(_ACCOUNT, "value"), 6,
      ("account", "acct", "a/c", "routing", "sort code", "konto", "compte", "cuenta", "conto", "conta", "卡号",
       "账", "帐号")),
     *((kind, _papers(words), 3, needed(words)) for kind, words in _PAPERS.items()),
-    ("licence", _by(_LICENCE_UK), 6, ("",)),
-    ("national number", _nationals, 7, ("",)),
+    ("licence", _by(_LICENCE_UK), 6, ()),
+    ("national number", _nationals, 7, ()),
     ("e-mail", _by(_EMAIL), 0, ("@", "%40")),
-    ("address", _addresses, 1, ("",)),
-    ("phone", _phones, _LEAST_DIGITS, ("",)),
+    ("address", _addresses, 1, ()),
+    ("phone", _phones, _LEAST_DIGITS, ()),
 )  # fmt: skip
 """In the order of what tells more: a card is no phone number. Each with how many digits a text has at least
-that it finds something in, and pieces of which it holds one."""
+that it finds something in, and pieces of which it holds one, if it needs any."""
+
+
+@cache
+def _called() -> Calls:
+    return Calls([pieces for *_, pieces in _DETECTORS])
 
 
 _IBAN_MODULUS = 97
