@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from string import ascii_lowercase
 from typing import Any, Final
 
 from engram.text import lexicon, re
@@ -219,11 +220,11 @@ def _known_token(match: re.Match[str]) -> DateToken | None:
 def _told_between(text: str) -> Iterator[tuple[int, int]]:
     """From where to where an English text may speak of time: rows of words and figures that do or may tie."""
     first, before, told = -1, 0, False
-    known, strong = vocabulary(), telling()
-    for match in _RUN.finditer(text):
-        run = match[0].lower()
+    tying, strong = _tying(), telling()
+    for match in _RUN.finditer(text.lower()):
+        run = match[0]
         figure = not run.isalpha()
-        if figure or run in known or len(run) == 1 or run in _GOES_ON:
+        if figure or run in tying:
             first = before if first < 0 else first
             told = told or figure or run in strong
             continue
@@ -232,6 +233,12 @@ def _told_between(text: str) -> Iterator[tuple[int, int]]:
         first, before, told = -1, match.end(), False
     if told:
         yield first, len(text)
+
+
+@cache
+def _tying() -> frozenset[str]:
+    """Words that a row of words which speak of time may go on with, lone letters among them."""
+    return frozenset(vocabulary()) | _GOES_ON | frozenset(ascii_lowercase)
 
 
 @cache
