@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from engram.lazily import lazily
@@ -292,11 +293,9 @@ def language(text: str) -> str:
     ('', '')
     """
     plain = _CODE.sub(" ", text[:READ]) if _CODED.search(text) else text[:READ]
-    if plain.isascii():
+    if not _has_script(plain):
         return _latin(plain)
     scripts = _scripts(plain)
-    if not scripts:
-        return _latin(plain)
     if not scripts.keys().isdisjoint(_EAST):
         return _eastern(plain, scripts)
     script, letters = scripts.most_common(1)[0]
@@ -312,7 +311,7 @@ def languages(text: str) -> tuple[str, ...]:
     ('zh', 'en')
     """
     whole = language(text)
-    if whole == "en" and text.isascii() and _foreign().isdisjoint([word.lower() for word in _words(text)]):
+    if whole == "en" and not _has_script(text) and _foreign().isdisjoint(_lower_words(text)):
         return (whole,)
     held = sentences(text[:READ])[:_SENTENCES]
     every = (whole, *map(language, held)) if len(held) > 1 else (whole,)
@@ -344,11 +343,21 @@ _BLOCKS: Final = (
     (0x20000, "han"), (0x32000, ""),
 )  # fmt: skip
 _STARTS: Final = tuple(start for start, _ in _BLOCKS)
+_SCRIPT = re.compile(
+    "".join(
+        ("[", *(f"{chr(at)}-{chr(end - 1)}" for (at, script), (end, _) in pairwise(_BLOCKS) if script), "]")
+    )
+)
 _OWN_LETTERS: Final = {
     "cyrillic": (("uk", frozenset("іїєґ")), ("be", frozenset("ў")), ("sr", frozenset("ђћљњџј"))),
     "arabic": (("ur", frozenset("ٹڈڑےں")), ("fa", frozenset("پچژگ"))),
 }
 _USUAL: Final = {"cyrillic": "ru", "arabic": "ar", "devanagari": "hi"}
+
+
+def _has_script(text: str) -> bool:
+    """Whether the text has a letter of another script than Latin."""
+    return not text.isascii() and _SCRIPT.search(text) is not None
 
 
 def _scripts(text: str) -> Counter[str]:
@@ -389,8 +398,7 @@ def _shared(script: str, text: str) -> str:
 
 def _latin(text: str) -> str:
     """The Latin language whose function words are there: two of them, or one in a very short text."""
-    words = _words(text.replace("’", "'"))
-    lower = [word.lower() for word in words]
+    words, lower = _words(text), _lower_words(text)
     if "I" in words[1:] or (words[:1] == ("I",) and text.isascii()):
         lower.append("i'm")  # only English writes it with a capital
     if _foreign().isdisjoint(lower):  # then English leads, or nothing does
@@ -403,7 +411,11 @@ def _latin(text: str) -> str:
 
 @read_once
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text))
+    return tuple(_WORD.findall(text.replace("’", "'")))
+
+
+def _lower_words(text: str) -> list[str]:
+    return [word.lower() for word in _words(text)]
 
 
 _SHORT: Final = 4
