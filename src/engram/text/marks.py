@@ -239,6 +239,7 @@ def is_correction(text: str) -> bool:
     return "now" in plain and _NOW.search(plain) is not None
 
 
+@read_once
 def puts_right(text: str) -> bool:
     """Whether `text` says that what was said is wrong; a change makes nothing wrong.
 
