@@ -108,7 +108,7 @@ def _moment(value: Any) -> datetime | None:
 _PRONOUN = re.compile(
     r"(?P<before>^|[,;] |\band |\bbut )(?P<word>[Ss]he|[Hh]e|[Hh]er|[Hh]is)(?P<short>'s)?(?= [a-z])"
 )
-_WORDS: Final = frozenset({"she", "he", "her", "his", "She", "He", "Her", "His"})
+_WORDS: Final = frozenset({"she", "he", "her", "his"})
 _HAN_PRONOUN = re.compile(r"(?P<before>^|[，,；;])(?P<word>[他她])(?!们)")
 _HAN_SUBJECT = re.compile(
     rf"(?:^|[，,；;])(?P<name>[{HAN}]{{2,3}}?)(?=住|在|是|搬|来自|喜欢|毕业|就职|今年|的|叫|出生|会说|买)"
@@ -124,7 +124,7 @@ def resolved(sentence: str, before: Sequence[str]) -> str:
     'She works at Siemens.'
     """
     if sentence.isascii() or not _HAN_PRONOUN.search(sentence):
-        may = not _WORDS.isdisjoint(words_of(sentence)) and _PRONOUN.search(sentence)
+        may = not _WORDS.isdisjoint(words_of(sentence.lower())) and _PRONOUN.search(sentence)
         return _english(sentence, before) if may else sentence
     who = _one_in_chinese(before)
     return _HAN_PRONOUN.sub(lambda match: match["before"] + who, sentence) if who else sentence

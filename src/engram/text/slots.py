@@ -144,11 +144,11 @@ def spelt_out(clause: str) -> str:
     >>> spelt_out("btw im 27 and my wifes a vet, shes lovely")
     "I'm 27 and my wife's a vet, she's lovely"
     """
-    words = lexicon.words_of(clause.lower())
-    if _ANY_HASTY.isdisjoint(words):
+    hasty = _ANY_HASTY & lexicon.words_of(clause.lower())
+    if not hasty:
         return clause
     for pattern, spelling, of_which in _HASTY:
-        if not of_which.isdisjoint(words):
+        if not of_which.isdisjoint(hasty):
             clause = lexicon.compiled(pattern).sub(spelling, clause)
     return clause
 
