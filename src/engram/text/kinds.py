@@ -258,7 +258,7 @@ def kind_of(text: str, category: str = "general", tags: Sequence[str] = ()) -> s
     for tag in tags:
         if tag.lower() in _KINDS or tag.lower() in _TAG_KINDS:
             return _TAG_KINDS.get(tag.lower(), tag.lower())
-    if _CODEBASE.search(text):
+    if _CODE_SIGN.search(text) and _CODEBASE.search(text):
         return "codebase"
     if _is_over(plain):
         return "episodic"
@@ -326,6 +326,7 @@ _STATES = re.compile(
     r"\b(?:is|are|has|have|lives?|works?|uses?|runs?|supports?|means|costs?|equals|contains)\b|是|有|住在"
     r"|等于"
 )
+_CODE_SIGN = re.compile("[/({:<`]")
 _CODEBASE = re.compile(
     r"\b[\w./-]+/[\w.-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|c|h|cpp|cs|rb|php|sql|toml|yaml|yml|json|sh)\b"
     r"|\b(?:def|class|function|struct|interface|fn|func) [A-Za-z_]\w*\s*[({:<]|^```"
