@@ -102,7 +102,7 @@ _REPEATED = re.compile(r"([a-z])\1\1+")
 _EMOJI = re.compile(f"[{EMOJI}❤]")
 _SIGN = re.compile(r"(?<![\w:/])(?::'?-?[()DP/]|[=;]-?\)|<3|</3|\^_\^|\\o/|xD|D:|>:\(|T_T|-_-)(?![\w/])")
 
-_SIGN_PIECES: Final = (":", ";", "=", "<", "^_^", "\\o/", "xD", "T_T", "-_-")
+_SIGN_PIECE = re.compile(r"[:;=<^\\xT-](?:(?<=[:;=<])|(?<=x)D|(?<=[\\^T-])[o_][\^/T-])")
 
 
 class _Felt(NamedTuple):
@@ -247,7 +247,7 @@ def _in_emoji(text: str) -> list[_Felt]:
 
 
 def _in_signs(text: str) -> list[_Felt]:
-    if not any(piece in text for piece in _SIGN_PIECES):
+    if not _SIGN_PIECE.search(text):
         return []
     marks = _lists().marks
     found = (marks.get(match.group()) for match in _SIGN.finditer(text))

@@ -292,7 +292,7 @@ def language(text: str) -> str:
     >>> language("git push --force"), language("12:30")
     ('', '')
     """
-    plain = _CODE.sub(" ", text[:READ]) if _CODED.search(text) else text[:READ]
+    plain = _CODE.sub(" ", text[:READ]) if "`" in text or "://" in text else text[:READ]
     if not _has_script(plain):
         return _latin(plain)
     scripts = _scripts(plain)
@@ -322,7 +322,6 @@ READ: Final = 1_000
 """So many characters tell a language."""
 _SENTENCES: Final = 8
 _MOST: Final = 0.5
-_CODED = re.compile(r"`|://")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\bhttps?://\S+", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SPACED = re.compile(

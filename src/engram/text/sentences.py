@@ -112,15 +112,16 @@ def _ends(block: str, match: re.Match[str], start: int) -> bool:
 def _is_abbreviation(before: str, after: str) -> bool:
     word = _LAST_WORD.search(before)
     last = word.group().lower() if word else ""
-    if last in lexicon.words("titles") or _NUMBERED.search(before):
+    end = before[-2:]
+    if last in lexicon.words("titles") or (end[-1:].isdigit() and _NUMBERED.search(before)):
         return True
     if last in lexicon.words("numbered"):
         return after[0].isdigit()
-    if last in lexicon.words("abbreviations") or _ACRONYM.search(before):
+    if last in lexicon.words("abbreviations") or (end[:1] == "." and _ACRONYM.search(before)):
         # "at 5 p.m. We left": a sentence may end with an abbreviation when a common opener follows.
         opener = re.match(r"[A-Z][a-z']*\b", after)
         return not (opener and opener.group().lower() in lexicon.words("stop_words"))
-    if _INITIAL.search(before):
+    if end[-1:].isupper() and _INITIAL.search(before):
         return last != "i"  # "J. Smith", but not "so am I."
     # Who writes without capitals still ends sentences: "shes into anime. cant stand loud places".
     return after[0].islower() and len(last) <= _SHORT_WORD and last not in lexicon.words("stop_words")

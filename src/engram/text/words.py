@@ -345,7 +345,7 @@ def weight(term: str) -> float:
     return SINGLE_WEIGHT if term.startswith(SINGLE) else 1.0
 
 
-_SPACED_SYMBOLS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|['’ʼ‘]")
+_SPACED_SYMBOLS = re.compile(r"[,'’ʼ‘](?:(?<!,)|(?<=\d,)(?=\d{3}(?!\d)))")
 # Runs of what always stays come first: a sentence is then few matches, not one for each letter.
 _KEPT = re.compile(
     rf"[%$€£¥₹°=<>≤≥±\s\w{MARKS}{PAIRED}{EMOJI}\U0001f1e6-\U0001f1ff]+"
