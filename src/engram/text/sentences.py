@@ -158,18 +158,10 @@ def clauses(sentence: str) -> tuple[str, ...]:
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    subject = being = named = ""
+    before = ""
     for part in _parts(sentence):
         clause = _OPENER.sub("", part.rstrip().strip(" \"'“”.!*")).strip()
-        if (subject or named) and _BARE_VERB.match(clause):
-            clause = f"{subject or named} {clause}"
-        elif being and _BARE_STATE.fullmatch(clause):
-            clause = f"{being} {clause}"
-        found = _SUBJECT.match(clause)
-        subject = "I" if clause.startswith("I'm ") else found["who"] if found else ""
-        states = _BEING.match(clause)
-        being = states.group() if states else ""
-        named = clause if _SOMEBODY.fullmatch(clause) else ""
+        before = clause = _with_subject(clause, before) if before else clause
         if clause:
             yield clause
 
@@ -187,6 +179,22 @@ def _parts(sentence: str) -> Iterator[str]:
 def _leads_a_name(before: str) -> bool:
     last = before.rpartition(" ")[2]
     return last.lower() in lexicon.words("titles") or (last != "I" and _INITIAL.match(last) is not None)
+
+
+def _with_subject(clause: str, before: str) -> str:
+    if _BARE_VERB.match(clause) and (who := _who(before)):
+        return f"{who} {clause}"
+    if _BARE_STATE.fullmatch(clause) and (being := _BEING.match(before)):
+        return f"{being.group()} {clause}"
+    return clause
+
+
+def _who(clause: str) -> str:
+    """Who a clause is about, or whom it names."""
+    if clause.startswith("I'm "):
+        return "I"
+    found = _SUBJECT.match(clause)
+    return found["who"] if found else clause if _SOMEBODY.fullmatch(clause) else ""
 
 
 def tells(clause: str) -> bool:
