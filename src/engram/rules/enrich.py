@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from engram.lazily import dataclass, replace
 from engram.model.capture import Draft
@@ -232,10 +232,10 @@ def findable(memory: Memory, found: Sequence[FoundName] | None = None) -> Findab
     apart = is_reference(memory)
     when = memory.happened_at if memory.event_time else None
     told = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
-    beside = (str(memory.details.get(name, "")) for name in ("context", "said_by", "about", "after"))
+    beside = (str(memory.details[name]) for name in _SAID_BESIDE if name in memory.details)
     more = (*told, *memory.tags, *filter(None, beside))
     terms = tuple(words.terms(memory.content))
-    cues = tuple(dict.fromkeys(term for cue in more for term in words.terms(cue)))
+    cues = tuple(dict.fromkeys([term for cue in more for term in words.terms(cue)]))
     if not (apart or memory.speaker or memory.status in NOT_BELIEVED):
         cues += (*slots_told(memory.content), *things_named(memory.content, terms))
     if memory.status in NOT_BELIEVED:
@@ -247,6 +247,9 @@ def findable(memory: Memory, found: Sequence[FoundName] | None = None) -> Findab
         facts=() if apart else facts.stated(memory.content, memory.details, memory.speaker, memory.heard_at),
         names=() if apart else tuple(Named(entity.name, entity.type) for entity in found),
     )
+
+
+_SAID_BESIDE: Final = ("context", "said_by", "about", "after")
 
 
 def spoken_of(

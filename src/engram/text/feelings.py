@@ -45,9 +45,9 @@ def tone(text: str) -> Tone:
         felt += [*_in_han(plain), *_in_emoji(plain)]
     felt += _in_signs(plain)
     return Tone(
-        positive=round(sum((one.valence for one in felt if one.valence > 0), 0.0), 3),
-        negative=round(sum((-one.valence for one in felt if one.valence < 0), 0.0), 3),
-        arousal=round(max((abs(one.valence) * one.arousal for one in felt), default=0.0), 3),
+        positive=round(sum([one.valence for one in felt if one.valence > 0], 0.0), 3),
+        negative=round(sum([-one.valence for one in felt if one.valence < 0], 0.0), 3),
+        arousal=round(max([abs(one.valence) * one.arousal for one in felt], default=0.0), 3),
         emphasis=_emphasis(plain, tokens, lower, stretched=stretched),
         urgency=_urgency(lower, "" if ascii_only else plain),
     )

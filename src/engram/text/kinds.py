@@ -137,18 +137,13 @@ def vocabulary() -> dict[str, Technology]:
 @read_once
 def _mentioned(text: str) -> tuple[Technology, ...]:
     reach = _reach()
-    if text.isascii():
-        lower = text.lower()
-        if reach.keys().isdisjoint(_PLAIN_TOKEN.findall(lower)):
-            return ()
-        spans = [match.span() for match in _PLAIN_TOKEN.finditer(lower)]
-    else:
-        spans = [match.span() for match in _TOKEN.finditer(text)]
+    pattern, written = (_PLAIN_TOKEN, text.lower()) if text.isascii() else (_TOKEN, text)
+    words = [word.lower() for word in pattern.findall(written)]
     found: dict[str, Technology] = {}
+    spans = [] if reach.keys().isdisjoint(words) else [one.span() for one in pattern.finditer(written)]
     skip_to = 0
-    for at, (start, end) in enumerate(spans):
-        tokens = reach.get(text[start:end].lower(), 0)
-        if start < skip_to or not tokens:
+    for at, tokens in enumerate(map(reach.get, words)) if spans else ():
+        if tokens is None or spans[at][0] < skip_to:
             continue
         tech, skip_to = _longest(text, spans[at : at + tokens])
         if tech is not None:
