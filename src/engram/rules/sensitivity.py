@@ -273,7 +273,10 @@ _AS_PASSWORD = re.compile(
 )
 _CARD = re.compile(rf"{_START}(?<![\d.-])\d(?:[ -]?\d){{12,18}}{_NO_MORE}")
 _CARD_STARTS = ("3", "4", "5", "6", "2")
-_IBAN = re.compile(rf"{_START}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,4}})?{_END}")
+# It begins with a set of characters: a fast search.
+_IBAN = re.compile(
+    rf"[A-Z](?<!{_LETTER}[A-Z])[A-Z]\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,4}})?{_END}"
+)
 # Numbers of accounts that carry no check digits are known by the word beside them.
 _ACCOUNT = re.compile(
     rf"""(?i:\b(?:(?:bank\ |checking\ |savings\ |current\ |giro)?(?:account|acct|a/c)
