@@ -202,6 +202,8 @@ def needed(pattern: str) -> tuple[str, ...]:
 
     >>> needed(r"my (?:cat|dog)s?\b|tortoise"), needed(r"\d+ ?(?:years?|months) old"), needed(r"\w+|a")
     (('my cat', 'my dog', 'tortoise'), ('year', 'months'), ())
+    >>> needed(r"gr[ae]y"), needed(r"[a-z]+")
+    (('gray', 'grey'), ())
     >>> needed(r"^i (?:now )?play") == ("\bplay",)  # where a word begins for certain
     True
     """
@@ -255,6 +257,9 @@ def _needed(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
 def _part(atoms: list[tuple[str, str]], at: int, *, edge: bool) -> _Group:
     """The atom at a place, or the whole group that begins there."""
     atom, times = atoms[at]
+    if _FEW_SIGNS.fullmatch(atom):
+        signs = tuple(atom[1:-1])
+        return (), signs, at + 1, times, not any(map(_is_of_word, signs))
     if atom[0] != "(":
         one = _ESCAPED.get(atom, "") if atom[0] in "\\[.^$" else atom
         ends = atom in _EDGES or (one != "" and not _is_of_word(one[-1]))
@@ -285,6 +290,7 @@ _ATOMS = re.compile(
     r"([?*+]\??|\{[\d,]+\}\??)?",
     re.DOTALL,
 )
+_FEW_SIGNS = re.compile(r"\[[^\\\^\[\]-]{1,16}\]")
 _INSIDE = re.compile(r"\(|\(\?(?:P<\w+>|:)")
 _ESCAPED = {"\\.": ".", "\\-": "-", "\\+": "+", "\\?": "?", "\\/": "/", "\\$": "$", "\\(": "(", "\\)": ")"}
 _EMPTY: Final = frozenset({r"\b", "^"})

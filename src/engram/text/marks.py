@@ -233,21 +233,19 @@ def is_correction(text: str) -> bool:
     >>> is_correction("I use Helix now"), is_correction("改用 Rust 了"), is_correction("I drink tea")
     (True, True, False)
     """
-    plain = text.lower().replace("’", "'")
-    if puts_right(text) or lexicon.found("corrections", plain, under="changed"):
+    if _corrections(text):
         return True
+    plain = text.lower().replace("’", "'")
     return "now" in plain and _NOW.search(plain) is not None
 
 
-@read_once
 def puts_right(text: str) -> bool:
     """Whether `text` says that what was said is wrong; a change makes nothing wrong.
 
     >>> puts_right("Actually, it's on Tuesday"), puts_right("I use Helix now")
     (True, False)
     """
-    plain = text.lower().replace("’", "'")
-    return takes_back(text) or lexicon.found("corrections", plain, under="put right")
+    return not _PUT_RIGHT.isdisjoint(_corrections(text))
 
 
 def takes_back(text: str) -> bool:
@@ -260,7 +258,22 @@ def takes_back(text: str) -> bool:
     ... )
     (True, True, False)
     """
-    return lexicon.found("corrections", text.lower().replace("’", "'"), under="taken back")
+    return "taken back" in _corrections(text)
+
+
+_PUT_RIGHT: Final = frozenset({"put right", "taken back"})
+
+
+@read_once
+def _corrections(text: str) -> tuple[str, ...]:
+    """How a text corrects: it says that something changed, puts it right or takes it back."""
+    return _ways_to_correct().of(text.lower().replace("’", "'"))
+
+
+@cache
+def _ways_to_correct() -> lexicon.NamedPatterns:
+    parts = lexicon.parts("corrections")
+    return lexicon.NamedPatterns((way, row) for way, rows in parts.items() for row in rows)
 
 
 # "I use Helix now" and "now I live in Paris" tell of a new state; "right now I am tired" does not.
