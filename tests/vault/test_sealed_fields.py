@@ -23,6 +23,7 @@ from engram.model.event import Audited
 from engram.model.memory import Status, Suspicion, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.server.mcp.tools import ToolDispatcher, toolset
+from engram.text.lexicon import Calls
 
 KEY = bytes(range(32))
 OTHER = bytes(range(32, 64))
@@ -133,7 +134,7 @@ def test_what_better_rules_tell_is_sealed_when_the_file_is_opened(
     file = tmp_path / "m.db"
     init_vault(str(file), key=KEY, fields=True)
     with monkeypatch.context() as older:
-        older.setattr("engram.rules.sensitivity._DETECTORS", ())
+        older.setattr("engram.rules.sensitivity._called", lambda: Calls(()))
         older.setattr("engram.capture.change.YES", "yes")
         with Engram.open(file, key=KEY) as memory:
             memory.remember("The lamp is old", tags=["4111 1111 1111 1111"])
