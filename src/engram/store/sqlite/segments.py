@@ -337,11 +337,13 @@ class Lists:
 
     def gather(self, terms: Places) -> tuple[NDArray[np.int32], Places, NDArray[np.uint8]]:
         """Every unit with each of these words: units, words and codes side by side."""
-        lengths = self.lengths[terms]
-        ends = np.cumsum(lengths)
-        total = int(ends[-1]) if len(ends) else 0
-        lines = np.repeat(self.firsts[terms] - ends + lengths, lengths) + np.arange(total)
-        return self.segment.units[lines], np.repeat(terms, lengths), self.segment.codes[lines]
+        firsts, lengths = self.firsts[terms], self.lengths[terms]
+        ranges = [slice(*ends) for ends in zip(firsts.tolist(), (firsts + lengths).tolist(), strict=True)]
+        units, codes = (
+            np.concatenate([of[:0], *(of[one] for one in ranges)])
+            for of in (self.segment.units, self.segment.codes)
+        )
+        return units, np.repeat(terms, lengths), codes
 
 
 def lists(segment: Segment, hashes: NDArray[np.uint32]) -> Lists:

@@ -114,17 +114,17 @@ class RowGate:
 
     def passes(self, segment: Segment, places: Places, sight: Sight) -> NDArray[np.bool_]:
         """Which lines of a segment may be seen."""
-        good = segment.alive[places]
+        good = segment.alive.take(places)
         if not sight.whole:
-            good &= sight.scopes(segment)[segment.scopes[places]]
+            good &= sight.scopes(segment).take(segment.scopes.take(places))
         if self.statuses is not None:
-            good &= self.statuses[segment.statuses[places]]
+            good &= self.statuses.take(segment.statuses.take(places))
         if self.kinds is not None:
-            good &= self.kinds[segment.kinds[places]]
+            good &= self.kinds.take(segment.kinds.take(places))
         if self.since is not None:
-            good &= segment.happened[places] >= self.since
+            good &= segment.happened.take(places) >= self.since
         if self.until is not None:
-            good &= segment.happened[places] <= self.until
+            good &= segment.happened.take(places) <= self.until
         return good
 
 
@@ -299,14 +299,14 @@ class TableSearch:
 
     def _added(self, one: Lists, units: Array, terms: Places, codes: NDArray[np.uint8]) -> Floats:
         """What each term adds to each unit."""
-        segment, counts = one.segment, SAID[codes]
+        segment, counts = one.segment, SAID.take(codes)
         if len(segment.owners):
             memory = np.minimum(units, segment.size - 1)
             lengths = np.where(units < segment.size, segment.lengths[memory], bm25.PASSAGE)
         else:
-            lengths = segment.lengths[units]
+            lengths = segment.lengths.take(units)
         damping = (self._flat + self._slope * lengths).astype(np.float32)
-        added: Floats = self._weights[terms] * counts / (counts + damping)
+        added: Floats = self._weights.take(terms) * counts / (counts + damping)
         return added
 
     def _best(self, gate: RowGate, limit: int) -> Matched:
@@ -356,7 +356,7 @@ class TableSearch:
         row_of = np.full(one.segment.size + len(one.segment.owners), -1, dtype=np.int32)
         row_of[units] = np.arange(len(units), dtype=np.int32)
         parts = np.zeros((len(units), len(self.terms)), dtype=np.float32)
-        lines = row_of[gathered.units]
+        lines = row_of.take(gathered.units)
         kept = (lines >= 0).nonzero()[0]
         parts[lines[kept], gathered.terms[kept]] = gathered.added[kept]
         if len(self._common):
