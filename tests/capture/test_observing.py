@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram import Engram, Outcome, Scope, Status
-from engram.errors import AccessDenied, ContentTooLong, EmptyContent, InvalidInput, WrongType
+from engram.errors import AccessDenied, BadText, ContentTooLong, EmptyContent, InvalidInput, WrongType
 from engram.model.capture import Observation
 from engram.model.memory import ANY_STATUS, Layer, Policy
 from engram.model.scope import Access, Role
@@ -314,6 +314,8 @@ def test_times_of_messages_are_taken_as_they_come(memory: Engram) -> None:
         ({"messages": [{"role": "user", "content": 7}]}, WrongType),
         ({"messages": [{"role": "wizard", "content": "hi"}]}, InvalidInput),
         ({"messages": [{"role": "user", "content": "hi", "time": "noon"}]}, WrongType),
+        ({"messages": [{"role": "user", "content": "half a \ud83d smile"}]}, BadText),
+        ({"messages": [{"role": "user", "content": "hi", "name": "Al\udfff"}]}, BadText),
         ({"user": ""}, EmptyContent),
         ({"user": "x" * 200_001}, ContentTooLong),
         ({"user": "hi", "session": "s" * 200}, ContentTooLong),

@@ -117,7 +117,8 @@ def part_of(role: Any) -> Part:
 def _turn(
     message: Mapping[str, Any], part: Part, content: str, setting: TalkSetting, seen: Counter[str]
 ) -> Turn:
-    name = str(message.get("name") or message.get("speaker") or "")
+    content = readable("content", content)
+    name = readable("name", str(message.get("name") or message.get("speaker") or ""))
     if not name and part in {Part.USER, Part.ASSISTANT}:
         name = setting.user if part is Part.USER else setting.assistant
     own = message.get("id") or message.get("message_id") or message.get("uuid")
