@@ -60,6 +60,10 @@ def test_many_pieces_at_once_call_for_the_same_rules_as_one_by_one(
     assert lexicon.Calls(pieces).of(text) == one_by_one
 
 
+def test_pieces_are_found_beside_half_a_character() -> None:
+    assert lexicon.Calls([("tea",), ("cup",)]).of("\ud83d a cup \udfff") == [1]
+
+
 def _lower(pieces: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(piece.lower() for piece in pieces)
 

@@ -126,7 +126,10 @@ class Calls:
 
     def of(self, lower: str) -> list[int]:
         """The places of the rules that a text in lower case calls for, in order."""
-        found = self._find(lower, True)  # noqa: FBT003 - also what overlaps
+        try:
+            found = self._find(lower, True)  # noqa: FBT003 - also what overlaps
+        except UnicodeEncodeError:  # half of a character, which is part of no piece
+            return self.of(lower.encode(errors="replace").decode())
         if not found:
             return self._always
         return sorted({at for piece, _, _ in found for at in self._called[piece]}.union(self._always))
