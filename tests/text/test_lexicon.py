@@ -64,10 +64,6 @@ def test_pieces_are_found_beside_half_a_character() -> None:
     assert lexicon.Calls([("tea",), ("cup",)]).of("\ud83d a cup \udfff") == [1]
 
 
-def _lower(pieces: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(piece.lower() for piece in pieces)
-
-
 @every("name", ("injections", "slots", "slot_shapes", "clause_shapes"))
 def test_every_match_holds_a_piece_that_its_pattern_needs(name: str) -> None:
     made_up = sentences(7)
